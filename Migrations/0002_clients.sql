@@ -84,15 +84,39 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.country_of_region IS
     'The country that a client''s region names, be it a country or a locale; null if it names none.';
 
+CREATE FUNCTION versiongate_internal.current_language(tag text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    -- Codes that others replaced, which systems send nevertheless.
+    codes CONSTANT jsonb := '{"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "no": "nb", "tl": "fil"}';
+    subtags CONSTANT text[] := string_to_array(lower(tag COLLATE "C"), '-');
+BEGIN
+    RETURN coalesce(
+        CASE
+            WHEN subtags[1] <> 'zh' THEN codes ->> subtags[1]
+            WHEN subtags[2] IN ('tw', 'hk', 'mo') THEN 'zh-Hant'
+            WHEN subtags[2] IN ('cn', 'sg') THEN 'zh-Hans'
+        END || substr(tag, 3),
+        tag
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.current_language IS
+    'A language tag in today''s form: he for iw, zh-Hant-TW for zh-TW, and the same for the others of their kind.';
+
 CREATE FUNCTION versiongate_internal.language_tag(language text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
+DECLARE
+    tag CONSTANT text := replace((regexp_match(language, '^[^@.]*'))[1], '_', '-');
 BEGIN
-    RETURN lower(replace((regexp_match(language, '^[^@.]*'))[1], '_', '-') COLLATE "C");
+    RETURN lower(versiongate_internal.current_language(tag) COLLATE "C");
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.language_tag IS
-    'A client''s language, a BCP 47 tag or a locale, as the tag that is compared: in lower case, with hyphens.';
+    'A client''s language, a BCP 47 tag or a locale, as the tag that is compared: in today''s form, in lower case, with'
+    ' hyphens.';
 
 CREATE FUNCTION versiongate_internal.language_matches(tag text, ranges text[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp

@@ -148,7 +148,14 @@ BEGIN
         NEW.platforms
     );
     NEW.regions := versiongate_internal.distinct_items(NEW.regions, NEW.regions);
-    NEW.languages := versiongate_internal.distinct_items(NEW.languages, NEW.languages);
+    NEW.languages := versiongate_internal.distinct_items(
+        ARRAY(
+            SELECT versiongate_internal.current_language(l.tag)
+              FROM unnest(NEW.languages) WITH ORDINALITY AS l(tag, place)
+             ORDER BY l.place
+        ),
+        NEW.languages
+    );
     RETURN NEW;
 END
 $$;
@@ -157,6 +164,22 @@ COMMENT ON FUNCTION versiongate_internal.normalise_rule IS
 
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
+
+CREATE FUNCTION versiongate_internal.normalise_language() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+BEGIN
+    NEW.language := versiongate_internal.current_language(NEW.language);
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.normalise_language IS
+    'Trigger: stores the language of a text or of notes in today''s form.';
+
+CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF language ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_language();
+CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF language ON release_notes
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_language();
 
 CREATE FUNCTION versiongate_internal.require_parent() RETURNS trigger
     LANGUAGE plpgsql SET search_path = public, pg_temp

@@ -229,6 +229,10 @@ CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checkin
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 #variable_conflict error
+DECLARE
+    is_system CONSTANT boolean := versiongate_internal.is_system(me.platform_name, me.os_key);
+    system CONSTANT bytea := CASE WHEN is_system THEN me.os_key END;
+    no_system CONSTANT text := CASE WHEN NOT is_system THEN format('%s (no version of %s)', me.os, me.platform_name) END;
 BEGIN
     IF NOT isfinite(moment) THEN
         RAISE invalid_parameter_value USING
@@ -245,7 +249,7 @@ BEGIN
                r.min_os, r.regions, r.live_at, r.staged,
                -- null where the release asks for something that cannot be judged of this client
                r.regions IS NULL OR me.country = ANY (r.regions) AS in_region,
-               r.min_os IS NULL OR me.os_key >= versiongate_internal.version_key(r.min_os) AS on_os
+               r.min_os IS NULL OR system >= versiongate_internal.version_key(r.min_os) AS on_os
           FROM releases AS r
          WHERE r.bundle = me.app
            AND r.platform = me.platform_name
@@ -377,7 +381,7 @@ BEGIN
                WHEN 'platforms' THEN me.platform
                WHEN 'versions' THEN versiongate_internal.version_shown(me.version, me.version_key)
                WHEN 'builds' THEN versiongate_internal.version_shown(me.build, me.build_key)
-               WHEN 'os' THEN versiongate_internal.version_shown(me.os, me.os_key)
+               WHEN 'os' THEN coalesce(no_system, versiongate_internal.version_shown(me.os, me.os_key))
                WHEN 'regions' THEN me.region
                WHEN 'languages' THEN me.language
                WHEN 'attributes' THEN me.attributes ->> j.missing_attribute
@@ -390,7 +394,11 @@ BEGIN
                WHEN 'rollout' THEN j.bucket::text
                WHEN 'enabled' THEN 'false'
                WHEN 'paused' THEN 'true'
-               ELSE coalesce(last_sent.key, dead_end.reason)
+               ELSE coalesce(
+                   last_sent.key,
+                   dead_end.reason || ', os ' || (SELECT no_system FROM store AS s WHERE s.min_os IS NOT NULL LIMIT 1),
+                   dead_end.reason
+               )
            END,
            j.bucket,
            trim_scale(j.rollout_now),

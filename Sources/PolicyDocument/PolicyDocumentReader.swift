@@ -135,8 +135,7 @@ struct PolicyDocumentReader {
                         example: "languages, each with the text"
                     ) { note in
                         (
-                            "\(what): second notes in \(note.language)",
-                            "Case does not count in languages; leave one of the two out."
+                            "\(what): second notes in \(note.language)", Self.secondLanguage
                         )
                     }
                 }
@@ -193,15 +192,16 @@ struct PolicyDocumentReader {
         if let texts = nested["texts"] {
             var languages: Set<UTF8Text> = []
             readMembers(of: texts, what: "\(what): texts", example: "languages, each with title and text") {
-                if !languages.insert(UTF8Text($1.text).lowercasedASCII).inserted {
+                let language = LanguageTag.current($1.text)
+                if !languages.insert(UTF8Text(language).lowercasedASCII).inserted {
                     $0.fault(
                         $1.position,
-                        "\(what): a second text in \($1.text)",
-                        hint: "Case does not count in languages; leave one of the two out."
+                        "\(what): a second text in \(language)",
+                        hint: Self.secondLanguage
                     )
                 }
                 var text = RuleText.blank
-                text.language = $1.text
+                text.language = language
                 $0.readRecord(
                     &text,
                     $1.position,
@@ -244,7 +244,7 @@ struct PolicyDocumentReader {
             if let column = columns.first(where: { $0.name == key.text }) {
                 positions.columns[column.name] = value.isAbsent ? key.position : value.position
                 if let read = self.value(column.definition, value, what: what) {
-                    column.set(normalised(read, column.type, value, what: what), in: &record)
+                    column.set(normalised(read, column.definition, value, what: what), in: &record)
                 }
             } else if nested.contains(key.text) {
                 nestedNodes[key.text] = value
@@ -286,7 +286,7 @@ struct PolicyDocumentReader {
                     ? .text(UTF8Text(key.text))
                     : reader.value(column.definition, node, what: "\(what): \(key.text)")
                 guard let read else { return }
-                column.set(reader.normalised(read, column.type, node, what: what), in: &record)
+                column.set(reader.normalised(read, column.definition, node, what: what), in: &record)
                 positions[column.name] = isKey ? key.position : node.position
             }
             guard !records.contains(where: { $0.isLike(record, in: [.identity]) }) else {
@@ -301,6 +301,9 @@ struct PolicyDocumentReader {
         return records
     }
 
+    private static let secondLanguage =
+        "Case does not count in languages, and old codes are read as today's; leave one of the two out."
+
     /// The names in their order, each once.
     private static func distinct(_ names: [UTF8Text]) -> [UTF8Text] {
         var known: Set<UTF8Text> = []
@@ -310,14 +313,17 @@ struct PolicyDocumentReader {
     /// The value in the one form in which the database keeps it.
     private mutating func normalised(
         _ value: PolicyValue,
-        _ type: ColumnType,
+        _ column: ColumnDefinition,
         _ node: YAMLNode,
         what: String
     ) -> PolicyValue {
-        switch (type, value) {
+        switch (column.type, value) {
         case (.platform, .text(let platform)): return .text(UTF8Text(Platform(platform.string).name))
         case (.platforms, .texts(let platforms)):
             return .texts(Self.distinct(platforms.map { UTF8Text(Platform($0.string).name) }))
+        case (.texts, .texts(let names)) where column.name == "languages":
+            return .texts(Self.distinct(names.map { UTF8Text(LanguageTag.current($0.string)) }))
+        case (.language, .text(let language)): return .text(UTF8Text(LanguageTag.current(language.string)))
         case (_, .texts(let names)): return .texts(Self.distinct(names))
         case (.bundle, .text(let bundle)):
             guard let spelled = bundles[bundle.lowercasedASCII] else {

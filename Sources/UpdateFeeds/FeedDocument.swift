@@ -100,9 +100,11 @@ struct FeedSource {
 enum VersionNaming {
     /// Any: the client compares as the policy does.
     case any
-    /// Numbers with dots, up to so many of them, each up to a greatest one; without leading zeros, which some clients take
-    /// for another number, and of one number or more.
-    case numbers(upTo: Int, greatest: Int = 999_999_999)
+    /// Numbers with dots, up to so many of them, each up to a greatest one, which may be another behind the first; without
+    /// leading zeros, which some clients take for another number, and of one number or more.
+    case numbers(upTo: Int, greatestBehindFirst: Int = greatest)
+    /// What a client's integer holds, whatever it is.
+    static let greatest = 999_999_999
     /// Those that have a build which is a whole number.
     case build
 
@@ -117,9 +119,10 @@ enum VersionNaming {
     private static func isNumbers(_ text: String, _ count: Int, _ greatest: Int) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count <= count
-            && parts.allSatisfy { part in
+            && parts.enumerated().allSatisfy { index, part in
                 part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-                    && (part == "0" || !part.hasPrefix("0")) && Int(part).map { $0 <= greatest } ?? false
+                    && (part == "0" || !part.hasPrefix("0"))
+                    && Int(part).map { $0 <= (index == 0 ? Self.greatest : greatest) } ?? false
             }
     }
 }

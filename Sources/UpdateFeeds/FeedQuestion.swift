@@ -53,9 +53,7 @@ package struct FeedQuestion: Sendable {
             query.first { $0.name == name && !$0.value.isEmpty }?.value
         }
         self.format = format
-        reader = format == .appcast ? asked("for").flatMap { AppcastReader(rawValue: $0.lowercased()) } : nil
-        platform = asked("platform")
-
+        reader = format == .appcast ? asked("for").flatMap { AppcastReader(rawValue: ASCII.lowercased($0)) } : nil
         var members: [(name: String, value: String)] = []
         func fill(_ name: String, _ value: String?) {
             guard let value, !value.isEmpty, !members.contains(where: { $0.name == name }) else { return }
@@ -69,13 +67,16 @@ package struct FeedQuestion: Sendable {
         fill("language", acceptLanguage.flatMap(Self.preferredLanguage))
 
         var app = bundle
+        var platform = asked("platform")
         var store: Int64?
         switch format {
         case .lookup:
-            app = asked("bundleId")
-            store = asked("id").flatMap { Int64($0) }
-            let code = (country ?? asked("country"))?.uppercased()
-            fill("region", code.flatMap { Region(code: $0) }?.code)
+            let ofEntity = asked("entity").map(Self.platform(ofEntity:)) ?? "ios"
+            platform = platform ?? ofEntity
+            app = ofEntity == nil ? nil : asked("bundleId")
+            store = ofEntity == nil ? nil : asked("id").flatMap { Int64($0) }
+            let code = (country ?? asked("country")).map { $0.utf8.count == 2 ? "und-\($0)" : "" }
+            fill("region", code.flatMap { Region(locale: $0) }?.code)
         case .appcast:
             if reader == .sparkle {
                 isAgentRead = isAgentRead || !members.contains { $0.name == "version" }
@@ -89,6 +90,7 @@ package struct FeedQuestion: Sendable {
         case nil: isAgentRead = isAgentRead || platform == nil
         }
         self.bundle = app
+        self.platform = platform
         storeID = store
         self.members = members
         vary = (isLanguageAsked ? [] : ["Accept-Language"]) + (isAgentRead ? ["User-Agent"] : [])
@@ -119,15 +121,14 @@ package struct FeedQuestion: Sendable {
 
     /// The numbers that the version of the system begins with, as an Apple User-Agent tells them by the kernel's.
     func systemFamily(on platform: String) -> String? {
-        guard let darwin else { return nil }
-        switch Platform(platform).name {
-        // Darwin 15 is iOS 9, 24 is iOS 18; with 25 systems took the number of the year to come.
-        case "ios": return (15...24).contains(darwin) ? "\(darwin - 6)" : darwin == 25 ? "26" : nil
-        case "macos":
-            if (15...19).contains(darwin) { return "10.\(darwin - 4)" }
-            return (20...24).contains(darwin) ? "\(darwin - 9)" : darwin == 25 ? "26" : nil
-        default: return nil
-        }
+        darwin.flatMap { Platform(platform).system(ofDarwin: $0) }
+    }
+
+    /// The platform of a kind of things in the App Store; `nil` for those that are no software.
+    private static func platform(ofEntity entity: String) -> String? {
+        let kinds = ASCII.lowercased(entity).split(separator: ",")
+        if kinds.contains("software") || kinds.contains("ipadsoftware") { return "ios" }
+        return kinds.contains("macsoftware") ? "macos" : nil
     }
 
     /// The language with the greatest weight, the first of equal ones.

@@ -8,8 +8,8 @@ import UpdatePolicy
 /// Several readers do not heed `minimumOsVersion`, so nothing is announced that depends on a system which is not known. What is
 /// demanded stands in the description, where upgrader looks for it: so nothing else does that somebody may have typed.
 enum LookupFeed {
-    /// Code that was copied from tutorials makes one number of three, of which each has room for 999.
-    static let naming = VersionNaming.numbers(upTo: 3, greatest: 999)
+    /// Code that was copied from tutorials makes one number of three, of which the second and the third have room for 999.
+    static let naming = VersionNaming.numbers(upTo: 3, greatestBehindFirst: 999)
 
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
@@ -23,7 +23,7 @@ enum LookupFeed {
         return results([
             .object([
                 ("wrapperType", .string("software")),
-                ("kind", .string("software")),
+                ("kind", .string(Platform(platform).name == "macos" ? "mac-software" : "software")),
                 ("trackId", .integer(storeID)),
                 ("trackName", .string(app.name)),
                 ("bundleId", .string(app.bundle)),

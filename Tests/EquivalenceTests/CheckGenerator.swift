@@ -35,7 +35,7 @@ struct CheckGenerator {
         var client: ClientDescription = ["bundle": .text(random.pick(ClientPools.bundles))]
         append("version", version(versions()), missing: 4, to: &client)
         append("build", version(PolicyPools.nearMisses.builds), missing: 25, to: &client)
-        append("os", version(PolicyPools.nearMisses.osVersions), missing: 20, to: &client)
+        append("os", version(ClientPools.osVersions), missing: 20, to: &client)
         append("platform", .text(random.pick(ClientPools.platforms)), missing: 6, to: &client)
         append("region", .text(random.pick(ClientPools.regions)), missing: 25, to: &client)
         append("language", .text(random.pick(ClientPools.languages)), missing: 30, to: &client)

@@ -13,9 +13,15 @@ enum ClientPools {
 
     static let platforms = [
         "ios", "ios", "ios", "ios", "ios", "ios", "ios", "ios", "IOS", "iPadOS", "iPhone OS", "iphoneos", "android",
-        "Android", "macos", "\u{130}OS", "web",
+        "Android", "macos", "MacOS", "\u{130}OS", "web",
         " ios", String(repeating: "i", count: 64), String(repeating: "i", count: 65),
     ]
+
+    /// Systems, and what none ever was on some platform: API levels, Darwin's numbers, what old SDKs are told.
+    static let osVersions =
+        PolicyPools.nearMisses.osVersions + [
+            "10.16", "15.9.9", "16.0", "18.7", "19-0", "19", "19.9", "20-0", "20", "21.6.0", "25.6", "26-0", "26", "36",
+        ]
 
     static let blankVersions = [" 1.2", "1.2\t ", "\t1.1 ", "1.2\n", "\r\n1.1\r\n", "1.2\u{B}", "1.\n2"]
 
@@ -29,6 +35,8 @@ enum ClientPools {
     ]
 
     static let languages = [
+        "iw", "iw_IL", "he", "IW", "in-ID", "ji", "jw", "mo-MD", "no_NO", "nb", "tl-PH", "fil", "iwx", "zh-HK", "zh_MO",
+        "zh_CN", "ZH-SG", "zh-tw-x-a", "zh-Hans-TW", "zh", "zh-yue-HK", "zh-TWX",
         "de", "DE", "de_AT", "de-1996", "de_DE.UTF-8", "de_DE@euro", "zh-Hant-TW", "zh_hant_tw", "zh-TW", "zh-Hant",
         "en-US", "en_US", "en", "en-US-x-twain", "en-x-twain", "en-x-twain-y-z", "pt", "pt-BR", "pt_BR", "*", "-",
         "de-",

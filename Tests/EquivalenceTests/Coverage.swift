@@ -20,7 +20,8 @@ struct Coverage: Sendable {
         "sent", "sent, a lockout", "sent, a lockout with an end", "sent, translated or filled in", "sent, a link",
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
-        "sent without lockout: the rule matches the offer", "after a final rule",
+        "sent without lockout: the rule matches the offer", "sent without lockout: the number of no system",
+        "after a final rule",
         "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live",
         "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
@@ -32,7 +33,9 @@ struct Coverage: Sendable {
         for row in answer.explanations {
             let outcome = row[2]?.string ?? ""
             let turn = outcome == "no match" ? Self.condition(row) : outcome
-            counts[turn == "sent without lockout" ? "\(turn): \(row[5]?.string ?? "")" : turn, default: 0] += 1
+            let reasons = row[5]?.string.split(separator: ", os ") ?? []
+            counts[turn == "sent without lockout" ? "\(turn): \(reasons.first ?? "")" : turn, default: 0] += 1
+            if reasons.count > 1 { counts["sent without lockout: the number of no system", default: 0] += 1 }
         }
         for row in answer.statuses {
             counts["status: \(row[1]?.string ?? "")", default: 0] += 1

@@ -95,6 +95,33 @@ extension EngineFault {
             }
         ),
         EngineFault(
+            "a number that no system ever had can be judged",
+            seed: 1,
+            member: "os",
+            { value in
+                guard case .text("21.6.0") = value else { return value }
+                return .text("26.0")
+            }
+        ),
+        EngineFault(
+            "an old code of a language is read as it is",
+            seed: 1,
+            member: "language",
+            { value in
+                guard case .text("iw") = value else { return value }
+                return .text("qaa")
+            }
+        ),
+        EngineFault(
+            "the region tells no script",
+            seed: 1,
+            member: "language",
+            { value in
+                guard case .text("zh-TW") = value else { return value }
+                return .text("zh-yue-TW")
+            }
+        ),
+        EngineFault(
             "a number loses its last zero",
             seed: 3,
             member: "version",

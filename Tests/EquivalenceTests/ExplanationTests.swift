@@ -84,6 +84,26 @@ struct ExplanationTests {
             ["no match", "os", "<15", "Version 17.2 (Build 21C62) (cannot be read as a version)", nil, "100", nil]
         ),
         Example(
+            "with the number of no system, under a range",
+            rule { $0.os = "<14" },
+            ["platform": "MacOS", "os": "21.6.0"],
+            ["no match", "os", "<14", "21.6.0 (no version of macos)", nil, "100", nil]
+        ),
+        Example(
+            "with the number of no system, under a lockout whose way out asks for a system",
+            lockout,
+            releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
+            ["version": "1.1", "platform": "iPadOS", "os": "21.6"],
+            ["sent without lockout", "lockout", "a way out", "no offer, os 21.6 (no version of ios)", nil, "100", nil]
+        ),
+        Example(
+            "with the number of no system, under a target",
+            rule { $0.target = "1.2" },
+            releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
+            ["version": "1.1", "platform": "ios", "os": "21.6"],
+            ["sent", nil, nil, nil, nil, "100", "1.2"]
+        ),
+        Example(
             "in a region where the release is not live yet",
             rule { $0.target = "1.2" },
             releases: [

@@ -60,6 +60,36 @@ struct SemanticEditTests {
         }
     }
 
+    @Test("Row 22: Languages are stored in today's form, so an old code beside it is a duplicate")
+    func languages() async throws {
+        let connection = try await database()
+        try await connection.execute(
+            """
+            INSERT INTO rules (key, bundle, title, text, languages)
+            VALUES ('r', 'com.example.doto', 't', 'x', '{iw,HE-il,zh-TW,zh-Hant-TW,no,*}');
+            INSERT INTO rule_texts VALUES ('r', 'he', 't', 'x'), ('r', 'zh-cn', 't', 'x'), ('r', 'mo-MD', 't', 'x');
+            INSERT INTO releases (bundle, platform, version) VALUES ('com.example.doto', 'ios', '1');
+            INSERT INTO release_notes SELECT id, 'tl', 'x' FROM releases
+            """
+        )
+        let stored = try await connection.query(
+            """
+            SELECT languages || ARRAY(SELECT language FROM rule_texts ORDER BY language)
+                || ARRAY(SELECT language FROM release_notes) FROM rules
+            """
+        )
+        #expect(
+            try stored.value(as: [String].self)
+                == ["he", "HE-il", "zh-Hant-TW", "nb", "*", "he", "ro-MD", "zh-Hans-cn", "fil"]
+        )
+        for language in ["iw", "IW", "HE", "zh-Hans-CN"] {
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.query("INSERT INTO rule_texts VALUES ('r', $1, 't', 'x')", [language])
+            }
+            #expect(error?.sqlState?.isIntegrityViolation == true, "\(language)")
+        }
+    }
+
     @Test("Row 17: A bundle is stored as the app spells it")
     func bundle() async throws {
         let connection = try await database()

@@ -135,6 +135,34 @@ extension SpecificationFault {
             becomes: "RETURN ARRAY[tag]; LOOP"
         ),
         SpecificationFault(
+            "iOS 25 is a system",
+            seed: 1,
+            in: "versiongate_internal.is_system",
+            "WHEN 'ios' THEN os_key < '\\x043139' OR os_key >= '\\x043236'",
+            becomes: "WHEN 'ios' THEN os_key < '\\x043139' OR os_key >= '\\x043235'"
+        ),
+        SpecificationFault(
+            "a number that no system ever had can be judged",
+            seed: 1,
+            in: "versiongate_internal.judge_rules",
+            "CASE WHEN is_system THEN me.os_key END",
+            becomes: "me.os_key"
+        ),
+        SpecificationFault(
+            "the code of a language is not brought into today's form",
+            seed: 1,
+            in: "versiongate_internal.language_tag",
+            "versiongate_internal.current_language(tag)",
+            becomes: "tag"
+        ),
+        SpecificationFault(
+            "Macau writes the simplified script",
+            seed: 1,
+            in: "versiongate_internal.current_language",
+            "IN ('tw', 'hk', 'mo')",
+            becomes: "IN ('tw', 'hk')"
+        ),
+        SpecificationFault(
             "a region is read behind a single letter",
             seed: 19,
             in: "versiongate_internal.country_of_region",

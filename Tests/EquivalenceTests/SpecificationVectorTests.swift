@@ -68,7 +68,10 @@ struct SpecificationVectorTests {
         let connection = try await TestDatabase.current.connect()
         for language in try Vectors.cases("languages", as: Vectors.LanguageCase.self) {
             let row = try await connection.query(
-                "SELECT versiongate_internal.language_matches(versiongate_internal.language_tag($1), ARRAY[$2::text]) IS TRUE",
+                """
+                SELECT versiongate_internal.language_matches(
+                    versiongate_internal.language_tag($1), ARRAY[versiongate_internal.current_language($2)]) IS TRUE
+                """,
                 [language.tag, language.range]
             )
             #expect(try row.value(as: Bool.self) == language.matches, "\(language)")
@@ -102,6 +105,24 @@ struct SpecificationVectorTests {
                 [platform.text, platform.platform]
             )
             #expect(try row.value(as: Bool.self), "\(platform)")
+        }
+    }
+
+    @Test("The numbers that no system of a platform ever had are those that the vectors say")
+    func systems() async throws {
+        let connection = try await TestDatabase.current.connect()
+        let cases: [Vectors.SystemCase] = try Vectors.cases("systems")
+        #expect(cases.count >= 40)
+        for system in cases {
+            let row = try await connection.query(
+                """
+                SELECT versiongate_internal.is_system(
+                    versiongate_internal.platform_name($1), versiongate_internal.version_key($2)
+                )
+                """,
+                [system.platform, system.os]
+            )
+            #expect(try row.value(as: Bool.self) == system.isSystem, "\(system)")
         }
     }
 

@@ -374,6 +374,90 @@ struct FeedTrapTests {
         #expect(try said(.lookup, [("id", "x")]) == #"{"resultCount":0,"results":[]}"#)
     }
 
+    @Test("Look-up: the kind that is asked for is the platform, and what is no software is not found")
+    func lookupKinds() throws {
+        var policy = try FeedExample.policy().policy
+        policy.releases.append(
+            TestPolicy.release("1.29.4") { ($0.id, $0.platform, $0.liveAt) = (99, "macos", TestPolicy.hours(-30)) }
+        )
+        policy.rules.append(
+            TestPolicy.rule("mac") { ($0.platforms, $0.target, $0.position) = (["macos"], "1.29.4", -1) }
+        )
+        let compiled = try CompiledPolicy(policy)
+        for (kind, expected) in [
+            (nil, "1.2.0"), ("software", "1.2.0"), ("iPadSoftware", "1.2.0"), ("software,iPadSoftware", "1.2.0"),
+            ("macSoftware", "1.29.4"), ("macsoftware", "1.29.4"), ("musicTrack", nil), ("ebook", nil), ("x", nil),
+        ] {
+            for (name, value) in [("bundleId", FeedExample.bundle), ("id", "123456789")] {
+                let query = [(name: name, value: value)] + (kind.map { [(name: "entity", value: $0)] } ?? [])
+                let document = FeedExample.document(.lookup, query, bundle: nil, policy: compiled)
+                #expect(document.contains("\"version\":\"\(expected ?? "")\"") == (expected != nil), "\(query)")
+                #expect(document.contains("\"resultCount\":0") == (expected == nil), "\(query)")
+            }
+        }
+        let asked = [("bundleId", FeedExample.bundle), ("entity", "software"), ("platform", "macos")]
+        #expect(
+            FeedExample.document(.lookup, asked.map { (name: $0, value: $1) }, bundle: nil, policy: compiled)
+                .contains(#""version":"1.29.4""#)
+        )
+    }
+
+    @Test("Look-up: the first number of a version may be a year")
+    func lookupYear() throws {
+        var policy = try FeedExample.policy().policy
+        policy.rules = [TestPolicy.rule("year") { $0.target = "2026.8.1" }]
+        policy.releases = [TestPolicy.release("2026.7.1"), TestPolicy.release("2026.8.1") { $0.id = 2 }]
+        let document = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
+        #expect(document.contains(#""version":"2026.8.1""#))
+        policy.rules = [TestPolicy.rule("year") { $0.target = "2026.1000.1" }]
+        policy.releases.append(TestPolicy.release("2026.1000.1") { $0.id = 3 })
+        let tooGreat = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
+        #expect(tooGreat == #"{"resultCount":0,"results":[]}"#)
+    }
+
+    @Test("Look-up: of several apps with one number the one is found that has it recorded, in whatever order they come")
+    func lookupOfSeveral() throws {
+        let linked = ["z.z", "b.b", "M.m"].map { bundle in
+            App(bundle: bundle, storeLinks: [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id5")])
+        }
+        let apps = linked + [App(bundle: "c.c", storeID: 5)]
+        for order in [apps, apps.reversed(), [apps[3], apps[1], apps[0], apps[2]]] {
+            let policy = try CompiledPolicy(Policy(revision: 1, token: "t", apps: order))
+            #expect(policy.section(ofStoreID: 5)?.app?.bundle == "c.c")
+            let withoutNumber = order.filter { $0.storeID == nil }
+            let update = PolicyUpdate(
+                bundles: [],
+                includesRulesForEveryApp: false,
+                policy: Policy(revision: 2, token: "u", apps: [App(bundle: "c.c")])
+            )
+            #expect(try policy.updated(with: update).section(ofStoreID: 5)?.app?.bundle == "b.b")
+            let started = try CompiledPolicy(Policy(revision: 2, token: "u", apps: withoutNumber))
+            #expect(started.section(ofStoreID: 5)?.app?.bundle == "b.b")
+        }
+    }
+
+    @Test("An app that was removed is in no document, and its checks are those of an unknown app")
+    func removedApp() throws {
+        var policy = try FeedExample.policy().policy
+        policy.rules.append(Rule(key: "every", enabled: true, title: "{app}", text: "x"))
+        let update = PolicyUpdate(
+            bundles: [FeedExample.bundle],
+            includesRulesForEveryApp: false,
+            policy: Policy(revision: 2, token: "u")
+        )
+        let reloaded = try CompiledPolicy(policy).updated(with: update)
+        let started = try CompiledPolicy(Policy(revision: 2, token: "u", rules: [policy.rules[policy.rules.count - 1]]))
+        for question in FeedExample.questions(FeedExample.bundle) {
+            let documents = [reloaded, started].map {
+                FeedExample.document(question.format, question.query, policy: $0)
+            }
+            #expect(documents[0] == documents[1], "\(question.name)")
+        }
+        let client = try TestPolicy.client(["bundle": "COM.example.DOTO"])
+        #expect(reloaded.messages(for: client, at: TestPolicy.noon).map(\.title) == ["COM.example.DOTO"])
+        #expect(started.messages(for: client, at: TestPolicy.noon).map(\.title) == ["COM.example.DOTO"])
+    }
+
     @Test("Look-up: an app whose name is what upgrader takes for a demand demands nothing by it")
     func lookupName() throws {
         var policy = try FeedExample.policy().policy

@@ -162,7 +162,7 @@ struct AnnouncementOracle {
                 }
             }
             if let minOS = release.minOS.flatMap({ AppVersion($0) }) {
-                if let os = question.os {
+                if let os = question.os, !SlowEvaluator.isOfNoSystem(os, question.platform) {
                     parts.append(os >= minOS ? 1 : -1)
                 } else if question.osText != nil {
                     parts.append(isStrict ? -1 : 1)

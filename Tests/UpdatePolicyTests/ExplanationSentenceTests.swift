@@ -50,6 +50,144 @@ struct ExplanationSentenceTests {
 
     private static let old: KeyValuePairs = ["version": "1.1", "platform": "ios", "os": "14", "region": "DE"]
 
+    private static let old64: KeyValuePairs = ["version": "0.6.4", "platform": "macos", "os": "21.6.0"]
+
+    private static func lock(below version: String) -> @Sendable (inout Rule) -> Void {
+        { rule in
+            rule.versions = "<\(version)"
+            rule.lockout = true
+        }
+    }
+
+    private static func mac(_ version: String, _ minOS: String) -> Release {
+        TestPolicy.release(version) { ($0.platform, $0.minOS) = ("macos", minOS) }
+    }
+
+    /// How systems and versions are read, where the outcome hangs on it.
+    static let readings: [Case] = [
+        Case(
+            "k is sent without the lockout: 0.6.5 needs macOS 14.4, and 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
+            old64,
+            releases: [mac("0.6.5", "14.4")],
+            lock(below: "0.6.5")
+        ),
+        Case(
+            "k is sent: 0.6.5 is available to this client; 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
+            old64,
+            releases: [mac("0.6.5", "14.4")]
+        ) { $0.target = "0.6.5" },
+        Case(
+            "k is sent: 2.0 is available to this client; 16.0 is no macOS: what macOS 26 tells programs of an old SDK.",
+            ["version": "1.0", "platform": "macos", "os": "16.0"],
+            releases: [mac("2.0", "26")]
+        ) { $0.target = "2.0" },
+        Case(
+            "k is sent without the lockout: 2.0 needs macOS 26, and 16.7.0 is no macOS: Darwin's 16 is macOS 10.12.",
+            ["version": "1.0", "platform": "macos", "os": "16.7.0"],
+            releases: [mac("2.0", "26")],
+            lock(below: "2.0")
+        ),
+        Case(
+            "k is not sent: 2.0 needs macOS 26, this client has 10.16.",
+            ["version": "1.0", "platform": "macos", "os": "10.16"],
+            releases: [mac("2.0", "26")]
+        ) { $0.target = "2.0" },
+        Case(
+            "k is sent without the lockout: 1.2 needs Android 8, and 26 is no Android: API level 26 is Android 8.0.",
+            ["version": "1.1", "platform": "android", "os": "26"],
+            releases: [release { ($0.platform, $0.minOS) = ("android", "8") }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 needs iOS 15, and 23.1 is no iOS: Darwin's 23 is iOS 17.",
+            ["version": "1.1", "platform": "ios", "os": "23.1"],
+            releases: [release { $0.minOS = "15" }],
+            lock
+        ),
+        Case(
+            "k is not sent: it is for macOS <14, and 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
+            ["platform": "macos", "os": "21.6.0"]
+        ) { $0.os = "<14" },
+        Case(
+            "k is sent; 99 is no Android.",
+            ["platform": "android", "os": "99"]
+        ) { $0.os = ">14" },
+        Case(
+            "k is sent: 1.2 is available to this client.",
+            ["version": "1.1", "platform": "ios", "os": "21"],
+            releases: [release()]
+        ) { $0.target = "1.2" },
+        Case(
+            "k is sent: 0.1.4 is available to this client; 0.1.4-QA-DEBUG is read as a pre-release, which is below 0.1.4.",
+            ["version": "0.1.4-QA-DEBUG", "platform": "ios"],
+            releases: [TestPolicy.release("0.1.4")]
+        ) { $0.target = "0.1.4" },
+        Case(
+            "k is sent without the lockout: the newest release for this client is 0.1.4, which is not newer than its "
+                + "0.1.4-QA-DEBUG; 0.1.4-QA-DEBUG is read as a pre-release, which is below 0.1.4.",
+            ["version": "0.1.4-QA-DEBUG", "platform": "ios"],
+            releases: [TestPolicy.release("0.1.4")],
+            lock(below: "0.1.4")
+        ),
+        Case(
+            "k is sent: 1.16.3 is available to this client; 1.16.3-784-g981ecfca is read as a pre-release, which is below "
+                + "1.16.3.",
+            ["version": "1.16.3-784-g981ecfca", "platform": "ios"],
+            releases: [TestPolicy.release("1.16.3")]
+        ) { $0.target = "1.16.3" },
+        Case(
+            "k is sent: 1.2 is available to this client.",
+            ["version": "1.1-play", "platform": "ios"],
+            releases: [release()]
+        ) { $0.target = "1.2" },
+        Case("k is sent; v1.2b3 is read as a pre-release, which is below 1.2.", ["version": "v1.2b3"]) {
+            $0.versions = "<1.2"
+        },
+        Case(
+            "k is not sent: it is for version >=1.2 (1.2 or later), this client has 1.2-rc1; 1.2-rc1 is read as a "
+                + "pre-release, which is below 1.2.",
+            ["version": "1.2-rc1"]
+        ) { $0.versions = ">=1.2" },
+        Case(
+            "k is not sent: it asks for 5.6.21+2300199, this client has 5.6.21+2300181; +2300199 and +2300181 count for "
+                + "nothing.",
+            ["version": "5.6.21+2300181", "platform": "ios"],
+            releases: [TestPolicy.release("5.6.21") { $0.build = "2300199" }]
+        ) { $0.target = "5.6.21+2300199" },
+        Case(
+            "k is not sent: it asks for 5.6.21, this client has 5.6.21+7; +7 counts for nothing.",
+            ["version": "5.6.21+7", "platform": "ios"]
+        ) { $0.target = "5.6.21" },
+        Case(
+            "k is sent without the lockout: the newest release for this client is 5.6.21, the version that it has, and no "
+                + "build is recorded for it; +7 counts for nothing.",
+            ["version": "5.6.21+7", "platform": "ios"],
+            releases: [TestPolicy.release("5.6.21")],
+            lock(below: "9")
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is withdrawn.",
+            old,
+            releases: [release { $0.withdrawnAt = TestPolicy.noon }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.2 is withdrawn.",
+            old,
+            releases: [TestPolicy.release("1.1"), release { $0.withdrawnAt = TestPolicy.noon }],
+            lock
+        ),
+        Case(
+            "k is sent without the lockout: 1.3 is staged, so not everybody can get it.",
+            old,
+            releases: [release { $0.withdrawnAt = TestPolicy.noon }, TestPolicy.release("1.3") { $0.staged = true }],
+            lock
+        ),
+        Case("k is not sent: 1.2 is withdrawn.", old, releases: [release { $0.withdrawnAt = TestPolicy.noon }]) {
+            $0.target = "1.2"
+        },
+    ]
+
     static let cases: [Case] = [
         Case("k is sent.") { _ in },
         Case("k is sent: 1.2 is available to this client.", old, releases: [release()]) { $0.target = "1.2" },
@@ -204,12 +342,18 @@ struct ExplanationSentenceTests {
         #expect(explanations.map { $0.sentence(for: client) { "<\($0)>" } } == [example.sentence])
     }
 
+    @Test("It says how a system and a version are read where the outcome hangs on it", arguments: readings)
+    func saysReadings(example: Case) throws {
+        let (client, explanations) = try example.explanations()
+        #expect(explanations.map { $0.sentence(for: client) { "<\($0)>" } } == [example.sentence])
+    }
+
     @Test("The sentences cover every outcome and every condition")
     func areComplete() throws {
         let explanations = try Self.cases.flatMap { try $0.explanations().explanations }
         #expect(Set(explanations.compactMap(\.unmet)) == Set(Condition.allCases))
         #expect(Set(explanations.map(\.outcome)).union([.afterAFinalRule]) == Set(Explanation.Outcome.allCases))
-        #expect(Set(explanations.compactMap(\.obstacle).map { $0.label.split(separator: " ")[1] }).count >= 6)
+        #expect(Set(explanations.compactMap(\.obstacle).compactMap { $0.label?.split(separator: " ")[1] }).count >= 6)
     }
 
     @Test("What the client gets comes first, then what a final rule stopped, then the rules that came closest")

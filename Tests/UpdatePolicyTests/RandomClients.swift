@@ -15,7 +15,7 @@ extension PolicyGenerator {
             ("build", maybe(60) { $0.random.pick(PolicyStyle.crowded.pools.builds + ["?"]) }),
             ("platform", maybe(90) { $0.random.pick(["iOS", "iPadOS", "Android", "macos", "web"]) }),
             ("region", maybe(70) { $0.random.pick(["JP", "en_US", "de-DE", "en", "GB"]) }),
-            ("os", maybe(60) { $0.random.pick(["14", "14.8", "15", "16.1", "?"]) }),
+            ("os", maybe(60) { $0.random.pick(["14", "14.8", "15", "16.1", "21.6", "26", "?"]) }),
             ("language", maybe(50) { $0.random.pick(["de_AT", "zh-Hant-TW", "zh", "en"]) }),
             ("install", maybe(70) { "install-\(Int.random(in: 0...500, using: &$0.random))" }),
             ("channel", maybe(50) { $0.random.pick(["a", "b", "c"]) }),

@@ -30,6 +30,22 @@ struct ReleaseTests {
         #expect(explained.release == "1.2: soaks until 2026-03-30T11:00:00Z")
     }
 
+    @Test("A release that is withdrawn before it is live is withdrawn already, and is told of as nothing to come")
+    func withdrawnBeforeLive() {
+        func events(_ change: (inout Release) -> Void) -> [PolicyEvent.Kind] {
+            Policy(revision: 1, token: "", releases: [TestPolicy.release("1.2", change)])
+                .eventsOfNextDay(at: TestPolicy.noon).map(\.kind)
+        }
+        #expect(events { ($0.liveAt, $0.withdrawnAt) = (TestPolicy.hours(2), TestPolicy.hours(1)) } == [])
+        #expect(events { ($0.liveAt, $0.withdrawnAt) = (TestPolicy.hours(2), TestPolicy.hours(2)) } == [])
+        #expect(events { $0.withdrawnAt = TestPolicy.noon } == [])
+        #expect(events { $0.withdrawnAt = TestPolicy.hours(1) } == [.releaseWithdrawn])
+        #expect(
+            events { ($0.liveAt, $0.withdrawnAt) = (TestPolicy.hours(1), TestPolicy.hours(2)) }
+                == [.releaseLive, .releaseWithdrawn]
+        )
+    }
+
     @Test(
         "An operating system that cannot be judged is lenient for a target and strict for a way out",
         arguments: [

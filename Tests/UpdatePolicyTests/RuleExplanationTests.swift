@@ -30,6 +30,14 @@ struct RuleExplanationTests {
         #expect(policy.keys(try TestPolicy.client(["bundle": "a.b"])) == [])
     }
 
+    @Test("A bundle with another letter than an app's is not that app, as for a check")
+    func otherLetters() throws {
+        let policy = Policy(revision: 1, token: "", apps: [App(bundle: "com.example.dok")])
+        let kelvin = CheckRemarks(try TestPolicy.client(["bundle": "com.example.do\u{212A}"]), in: policy)
+        #expect(kelvin.warnings.first?.hasPrefix("there is no app com.example.do\u{212A}") == true)
+        #expect(CheckRemarks(try TestPolicy.client(["bundle": "COM.example.DOK"]), in: policy).warnings == [])
+    }
+
     @Test("A paused app answers nothing, not even a lockout for every app")
     func paused() throws {
         let rules = [

@@ -104,8 +104,19 @@ struct SlowEvaluator {
 
     private func isOnOS(_ release: Release, _ client: Client, _ isStrict: Bool) -> Bool {
         guard let minOS = release.minOS.flatMap({ AppVersion($0) }) else { return true }
-        guard let os = client.os else { return !isStrict }
+        guard let os = client.os, !Self.isOfNoSystem(os, client.platform) else { return !isStrict }
         return os >= minOS
+    }
+
+    /// Whether no system of a platform ever had this number.
+    static func isOfNoSystem(_ os: AppVersion, _ platform: Platform?) -> Bool {
+        let first = Int(os.text.prefix { $0.isNumber }) ?? 0
+        switch platform?.name {
+        case "ios": return first >= 19 && first <= 25
+        case "macos": return first >= 16 && first <= 25
+        case "android": return first >= 20
+        default: return false
+        }
     }
 
     /// A version without its pre-release: an app that calls itself 1.2.0-play may be the release 1.2.0.

@@ -3,7 +3,8 @@
 
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Vectors")
 struct VectorTests {
@@ -61,6 +62,16 @@ struct VectorTests {
     func platforms() throws {
         for platform in try Vectors.cases("platforms", as: Vectors.PlatformCase.self) {
             #expect(UTF8Text(Platform(platform.text).name) == UTF8Text(platform.platform), "\(platform)")
+        }
+    }
+
+    @Test("The numbers that no system of a platform ever had are those that the vectors say")
+    func systems() throws {
+        let cases: [Vectors.SystemCase] = try Vectors.cases("systems")
+        for system in cases {
+            let client = try TestPolicy.client(["platform": system.platform, "os": system.os])
+            #expect(client.sentNumberOfNoSystem != system.isSystem, "\(system)")
+            #expect((client.system != nil) == system.isSystem, "\(system)")
         }
     }
 

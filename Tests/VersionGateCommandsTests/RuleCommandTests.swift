@@ -173,6 +173,17 @@ struct RuleCommandTests {
                 "\"title\":\"Neu\",\"text\":\"Text\""
             )
         )
+        try await versiongate.run("rule translate update iw --title Ivrit --text Text")
+        let shown = try await versiongate.run("rule show update").output
+        #expect(shown.contains("he  Ivrit  Text") && !shown.contains("iw"))
+        try await versiongate.run("rule translate update he --title He")
+        try await versiongate.run("rule translate update IW --text Iw")
+        #expect(
+            try await check("bundle=com.example.doto version=1.1 language=iw-IL").contains(
+                "\"title\":\"He\",\"text\":\"Iw\""
+            )
+        )
+        try await versiongate.run("rule translate update iw --remove")
         try await versiongate.run("rule translate update de --remove")
         #expect(try await check("bundle=com.example.doto version=1.1 language=de").contains("Please update"))
     }

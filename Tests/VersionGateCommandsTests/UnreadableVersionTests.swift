@@ -51,6 +51,32 @@ struct UnreadableVersionTests {
         }
     }
 
+    @Test("Versions that are read as pre-releases of a release are told of by stats")
+    func preReleases() async throws {
+        try await prepare()
+        try await TestDatabase.current.edit(
+            "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'android', '0.1.4', now())"
+        )
+        try await TestDatabase.current.addCounts(
+            """
+            (now(), 'a', 'android', '0.1.4-QA-DEBUG', 6, 6, 0), (now(), 'a', 'android', '0.1.4', 50, 0, 0),
+            (now(), 'a', 'android', '0.2-beta', 4, 0, 0)
+            """
+        )
+        let stats = try await versiongate.run("stats a").output
+        #expect(
+            stats.filter { !$0.isNewline }.contains("6 checks of version 0.1.4-QA-DEBUG, a pre-release: it sorts"),
+            "\(stats)"
+        )
+        #expect(!stats.contains("0.2-beta, a pre-release"))
+        let json = try await versiongate.run("stats a --format json").output.filter { !$0.isWhitespace }
+        #expect(
+            json.contains(#""pre_releases":[{"version":"0.1.4-QA-DEBUG","release":"0.1.4","checks":6}]"#),
+            "\(json)"
+        )
+        #expect(try await versiongate.run("stats b --format json").output.contains("\"pre_releases\":[]"))
+    }
+
     @Test("Versions that surprise are told of to programs")
     func toldAsJSON() async throws {
         try await prepare()

@@ -140,7 +140,9 @@ package final class CheckRecorder: Sendable {
         _ policy: CompiledPolicy?,
         in state: inout State
     ) {
-        guard let language = client.language?.text, let policy, !policy.hasText(of: answer, for: client) else { return }
+        guard let language = client.language?.current, let policy, !policy.hasText(of: answer, for: client) else {
+            return
+        }
         state.unknowns.textlessLanguages.note(language, weight: NamesOfUnknowns.sampling)
     }
 

@@ -80,7 +80,8 @@ struct UnknownsPage: Page {
     /// The counted kinds that nobody configured.
     private static func groups(_ counts: [VersionCount], _ scene: PageScene) -> [JSONValue] {
         var known: [String: Known] = [:]
-        var (platforms, unreadable, unreleased): ([Kind: Int64], [Kind: Int64], [Kind: Int64]) = ([:], [:], [:])
+        var (platforms, unreadable): ([Kind: Int64], [Kind: Int64]) = ([:], [:])
+        var (preReleases, unreleased): ([Kind: Int64], [Kind: Int64]) = ([:], [:])
         for count in counts {
             guard let section = scene.facts.policy?.section(ofApp: count.bundle), let bundle = section.app?.bundle
             else { continue }
@@ -92,8 +93,15 @@ struct UnknownsPage: Page {
                 unreadable[Kind(bundle: bundle, name: version, platform: platform), default: 0] += count.checks
             } else if !platform.isEmpty, !facts.platforms.isEmpty, !facts.platforms.contains(platform) {
                 platforms[Kind(bundle: bundle, name: platform), default: 0] += count.checks
-            } else if let version = count.version, let read, facts.releases[platform]?.contains(read) == false {
-                unreleased[Kind(bundle: bundle, name: version, platform: platform), default: 0] += count.checks
+            } else if let version = count.version, let read, let released = facts.releases[platform],
+                !released.contains(read)
+            {
+                let kind = Kind(bundle: bundle, name: version, platform: platform)
+                if read.isPreRelease, AppVersion(read.writtenNumbers).map(released.contains) ?? false {
+                    preReleases[kind, default: 0] += count.checks
+                } else {
+                    unreleased[kind, default: 0] += count.checks
+                }
             }
         }
         return [
@@ -103,6 +111,13 @@ struct UnknownsPage: Page {
                 "Versions that cannot be read",
                 note: "No rule with versions or a target reaches them.",
                 unreadable
+            ),
+            group(
+                "prereleases",
+                "Versions that are read as pre-releases of a release",
+                note:
+                    "Each is below the release with its numbers: a target of that release asks for it at every start.",
+                preReleases
             ), group("unreleased", "Versions that are no release", unreleased),
         ]
     }

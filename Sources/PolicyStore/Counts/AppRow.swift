@@ -19,7 +19,7 @@ extension CountReader {
     package func rows(of apps: [App]) throws -> [AppRow] {
         let counted = try checksByApp()
         let rows = apps.map { app in
-            let checks = counted[app.bundle.lowercased()]
+            let checks = counted[ASCII.lowercased(app.bundle)]
             return AppRow(app: app, last: checks?.last ?? .none, before: checks?.before ?? .none)
         }
         return rows.sorted { left, right in

@@ -118,7 +118,7 @@ extension PolicyRow {
             let value = self[column]
             guard let text else { return value == .null }
             // The database knows an app by its bundle in any case.
-            return column == "bundle" ? value.text?.lowercased() == text.lowercased() : value.text == text
+            return column == "bundle" ? value.text.map(ASCII.lowercased) == ASCII.lowercased(text) : value.text == text
         }
     }
 }

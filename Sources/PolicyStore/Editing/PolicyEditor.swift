@@ -94,8 +94,10 @@ package struct PolicyEditor {
     private static func condition<Record>(_ key: [ColumnValue<Record>], from first: Int) -> String {
         zip(key, parameters(key, from: first))
             .map { value, parameter in
-                value.type == .bundle || value.type == .language
-                    ? "lower(\(value.name) COLLATE \"C\") = lower(\(parameter) COLLATE \"C\")"
+                let wanted =
+                    value.type == .language ? "versiongate_internal.current_language(\(parameter))" : parameter
+                return value.type == .bundle || value.type == .language
+                    ? "lower(\(value.name) COLLATE \"C\") = lower(\(wanted) COLLATE \"C\")"
                     : "\(value.name) = \(parameter)"
             }
             .joined(separator: " AND ")

@@ -52,6 +52,8 @@ package struct AppFigures: Sendable {
     package let merged: MergedChecks?
     /// The versions that cannot be read; nil where all can.
     package let unreadable: UnreadableVersions?
+    /// Pre-releases with the numbers of a release, most checks first.
+    package let preReleases: [PreReleaseMatch]
     /// The charts: versions, adoption on each platform, messages, systems, regions.
     package let charts: [Chart]
 
@@ -69,10 +71,9 @@ package struct AppFigures: Sendable {
         period = counts.period
         total = try counts.total()
         merged = try counts.reader.ifReadable { try $0.mergedChecks(days: days, bundles: [counts.bundle]) }?.first
-        unreadable = UnreadableVersions(
-            ofApp: counts.bundle,
-            among: versions.map { (version: $0.name, checks: $0.checks) }
-        )
+        let named = versions.map { (version: $0.name, checks: $0.checks) }
+        unreadable = UnreadableVersions(ofApp: counts.bundle, among: named)
+        preReleases = PreReleaseMatch.matches(among: named, releases: policy.releases)
         platforms = Dictionary(grouping: versions, by: \.platform)
             .map { PlatformCount(platform: $0, checks: $1.reduce(0) { $0 + $1.checks }) }
             .sorted { ($1.checks, $0.platform ?? "") < ($0.checks, $1.platform ?? "") }

@@ -4,11 +4,11 @@
 /// A language as a client or a rule names it: a BCP 47 tag (`zh-Hant-TW`) or a locale (`zh_Hant_TW`).
 ///
 /// Tags compare by their subtags, ASCII case does not count, and `_` is `-`. The code set and the modifier of a POSIX
-/// locale (`de_DE.UTF-8@euro`) are no part of the language and are cut off.
+/// locale (`de_DE.UTF-8@euro`) are no part of the language and are cut off. What is left is read in today's form.
 package struct LanguageTag: Sendable {
     package let text: String
 
-    /// The tag in lower case, its subtags joined by `-`.
+    /// The tag in today's form and in lower case, its subtags joined by `-`.
     let normalized: String
 
     /// Takes over a tag; a text that is no tag matches nothing but itself.
@@ -64,10 +64,48 @@ package struct LanguageTag: Sendable {
         let isNormal = text.utf8.allSatisfy {
             !ASCII.isUpper($0) && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "@") && $0 != ASCII.dot
         }
-        if isNormal { return text }
+        return ASCII.lowercased(isNormal ? current(text) : current(hyphenated(text)))
+    }
+
+    private static func hyphenated(_ text: String) -> String {
         let language = text.utf8.prefix { $0 != UInt8(ascii: "@") && $0 != ASCII.dot }
-        let bytes = language.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : ASCII.lowercased($0) }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: language.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : $0 }, as: UTF8.self)
+    }
+}
+
+extension LanguageTag {
+    /// The tag in today's form, for people: `he-IL` for `iw_IL`.
+    package var current: String { Self.current(Self.hyphenated(text)) }
+
+    /// A tag in today's form, in which it is stored: `he` for `iw`, `zh-Hant-TW` for `zh-TW`.
+    package static func current(_ tag: String) -> String {
+        tag.withBytes { bytes in
+            let beginning: String? =
+                switch letters(bytes, at: 0) {
+                case 0x6977: "he"  // iw
+                case 0x696E: "id"  // in
+                case 0x6A69: "yi"  // ji
+                case 0x6A77: "jv"  // jw
+                case 0x6D6F: "ro"  // mo
+                case 0x6E6F: "nb"  // no
+                case 0x746C: "fil"  // tl
+                case 0x7A68:  // zh
+                    switch letters(bytes, at: 3) {
+                    case 0x7477, 0x686B, 0x6D6F: "zh-Hant"  // tw, hk, mo
+                    case 0x636E, 0x7367: "zh-Hans"  // cn, sg
+                    default: nil
+                    }
+                default: nil
+                }
+            return beginning.map { $0 + String(decoding: bytes[2...], as: UTF8.self) } ?? tag
+        }
+    }
+
+    /// The letters of the subtag of two that begins at an index, in lower case; 0 where there is none.
+    private static func letters(_ tag: UnsafeRawBufferPointer, at index: Int) -> UInt16 {
+        let end = index + 2
+        guard tag.count == end || tag.count > end && tag[end] == ASCII.hyphen else { return 0 }
+        return UInt16(ASCII.lowercased(tag[index])) << 8 | UInt16(ASCII.lowercased(tag[index + 1]))
     }
 }
 

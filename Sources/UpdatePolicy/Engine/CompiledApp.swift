@@ -60,6 +60,9 @@ final class CompiledApp: Sendable {
         self.rules = rules
     }
 
+    /// Whether the policy has nothing about its bundle: the app was removed, and only its number is kept.
+    var isEmpty: Bool { row == nil && releaseRows.isEmpty && rules == nil }
+
     /// The index of the releases on a platform; `nil` where there are none.
     func releaseList(onPlatform platform: Int32) -> Int? {
         releases.firstIndex { $0.platform == platform }

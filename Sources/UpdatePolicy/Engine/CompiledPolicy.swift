@@ -37,7 +37,8 @@ package final class CompiledPolicy: Sendable {
     /// `nil` where there are none.
     let rulesForEveryApp: RuleGroup?
 
-    /// The index of each app that has a number in the App Store.
+    /// The index of the app that has a number in the App Store. Of several it is the one for which the number is recorded, not
+    /// only read from a link, then the first by its bundle: not the one that was loaded last.
     let appsByStoreID: [Int64: Int]
 
     private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
@@ -52,7 +53,9 @@ package final class CompiledPolicy: Sendable {
         rulesForEveryApp = compiler.rulesForEveryApp
         var storeIDs: [Int64: Int] = [:]
         for app in apps {
-            if let storeID = app.row?.numberInStore { storeIDs[storeID] = app.index }
+            guard let row = app.row, let storeID = row.numberInStore else { continue }
+            let other = storeIDs[storeID].flatMap { compiler.apps[$0].row }
+            if other.map({ row.hasNumberInStore(before: $0) }) ?? true { storeIDs[storeID] = app.index }
         }
         appsByStoreID = storeIDs
         hasFuses = (apps.map(\.rules) + [rulesForEveryApp]).contains { $0.map { !$0.fusedRules.isEmpty } ?? false }
@@ -164,7 +167,7 @@ package struct PolicySection: Sendable {
 extension CompiledPolicy {
     /// All sections that hold anything, in an order that stays from one policy to the next.
     package var sections: [PolicySection] {
-        let ofApps = apps.filter { $0.row != nil || !$0.releaseRows.isEmpty || $0.rules != nil }
+        let ofApps = apps.filter { !$0.isEmpty }
         return ofApps.map { PolicySection($0) } + (rulesForEveryApp.map { [PolicySection($0)] } ?? [])
     }
 }

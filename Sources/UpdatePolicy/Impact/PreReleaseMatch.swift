@@ -17,12 +17,20 @@ package struct PreReleaseMatch: Sendable {
     /// - Parameter releases: The recorded releases.
     package static func matches(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseMatch]
     {
+        matches(among: clients.map { (version: $0.client.versionText?.string, checks: $0.checks) }, releases: releases)
+    }
+
+    /// The same among versions as clients sent them, any of them several times.
+    package static func matches(
+        among counts: some Sequence<(version: String?, checks: Int64)>,
+        releases: [Release]
+    ) -> [PreReleaseMatch] {
         var released: [[String]: String] = [:]
         var preReleases: [AppVersion: Int64] = [:]
-        for client in clients {
-            guard let version = client.client.version else { continue }
+        for (version, checks) in counts {
+            guard let version = version.flatMap({ AppVersion($0) }) else { continue }
             if version.isPreRelease {
-                preReleases[version, default: 0] += client.checks
+                preReleases[version, default: 0] += checks
             } else if released[version.numbers] == nil {
                 released[version.numbers] = version.text
             }
@@ -44,6 +52,11 @@ extension AppVersion {
         var reader = VersionKeyReader(key)
         _ = reader.numbers()
         return !reader.isAtEndOfRelease
+    }
+
+    /// Its numbers as they are written.
+    package var writtenNumbers: String {
+        String(text.drop { !("0"..."9").contains($0) }.prefix { $0 == "." || ("0"..."9").contains($0) })
     }
 
     /// Its numbers, zeros at the end left out.

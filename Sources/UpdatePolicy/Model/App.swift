@@ -50,6 +50,11 @@ package struct App: PolicyRecord {
 }
 
 extension App {
+    /// Whether the app has a bundle; ASCII case does not count.
+    package func isNamed(_ bundle: String) -> Bool {
+        UTF8Text(self.bundle).lowercasedASCII == UTF8Text(bundle).lowercasedASCII
+    }
+
     /// `apps`
     package static let table = PolicyTable.apps
 
@@ -77,6 +82,14 @@ extension App {
             part.hasPrefix("id") && part.count > 2 && part.dropFirst(2).allSatisfy { ("0"..."9").contains($0) }
                 ? Int64(part.dropFirst(2)) : nil
         }.first
+    }
+}
+
+extension App {
+    /// Whether a number in the App Store that two apps have is that of this one.
+    func hasNumberInStore(before other: App) -> Bool {
+        (storeID != nil) != (other.storeID != nil)
+            ? storeID != nil : UTF8Text(bundle).lowercasedASCII < UTF8Text(other.bundle).lowercasedASCII
     }
 }
 

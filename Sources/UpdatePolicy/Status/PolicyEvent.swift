@@ -54,7 +54,10 @@ extension Policy {
         }
         for release in releases {
             let name = "\(release.bundle) \(release.version) \(release.platform)"
-            if case .comes(let live) = release.state(at: now) { add(live, .releaseLive, name) }
+            let state = release.state(at: now)
+            if case .comes(let live) = state { add(live, .releaseLive, name) }
+            // One that is withdrawn before it is live is so already.
+            if case .withdrawn = state { continue }
             add(release.withdrawnAt, .releaseWithdrawn, name)
         }
         return events.sorted { ($0.at, $0.kind.rawValue, $0.name) < ($1.at, $1.kind.rawValue, $1.name) }

@@ -57,7 +57,7 @@ extension CommandError {
         _ session: PostgresSession
     ) throws {
         let bundles = try PolicyReader.bundles(session)
-        if bundles.contains(where: { $0.lowercased() == bundle.lowercased() }) { return }
+        if bundles.contains(where: { ASCII.lowercased($0) == ASCII.lowercased(bundle) }) { return }
         if let version, bundles.contains(version) {
             throw CommandError(
                 "there is no app \(bundle), and \(version) is one: the app comes first: "

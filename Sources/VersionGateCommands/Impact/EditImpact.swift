@@ -128,7 +128,7 @@ struct EditImpact: Sendable {
     /// The app with a possible lockout and the largest share of merged checks; nil where the share is small.
     private var mergedChecks: MergedChecks? {
         recent.merged.filter { merged in
-            lockouts.everyApp || lockouts.bundles.contains { $0 == merged.bundle.lowercased() }
+            lockouts.everyApp || lockouts.bundles.contains { $0 == ASCII.lowercased(merged.bundle) }
         }.filter { $0.share > Self.approvalThreshold }.max { $0.share < $1.share }
     }
 

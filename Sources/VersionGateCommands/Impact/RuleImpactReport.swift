@@ -117,15 +117,12 @@ extension RuleImpactReport {
                 "checks": row.checks, "stages": stages(row.reach, row.checks),
             ]
         }
-        let preReleases = preReleases.map { match -> JSONValue in
-            ["version": match.version.text, "release": match.release, "checks": match.checks]
-        }
         return [
             "rule": rule.key, "bundle": rule.bundle, "enabled": rule.enabled, "days": recent.days,
             "checks": impact.checks, "not_known": recent.unknown,
             "merged": recent.merged.reduce(0) { $0 + $1.checks },
             "uncounted": impact.uncounted.map(\.rawValue).sorted(), "stages": stages(impact.total, impact.checks),
-            "rows": rows, "pre_releases": preReleases, "unreadable_versions": unreadable.map(\.json),
+            "rows": rows, "pre_releases": preReleases.map(\.json), "unreadable_versions": unreadable.map(\.json),
         ]
     }
 
@@ -148,6 +145,11 @@ extension ClientGroup {
 
     /// The platform for people.
     var platformText: String { platform ?? "(unknown)" }
+}
+
+extension PreReleaseMatch {
+    /// For programs: an object.
+    var json: JSONValue { ["version": version.text, "release": release, "checks": checks] }
 }
 
 extension UnreadableVersions {

@@ -53,7 +53,7 @@ extension PolicyReports {
     func warnOfUnknownApp(_ bundle: String?) throws {
         guard let bundle else { return }
         let bundles = try PolicyReader.bundles(session)
-        if !bundles.contains(where: { $0.lowercased() == bundle.lowercased() }) {
+        if !bundles.contains(where: { ASCII.lowercased($0) == ASCII.lowercased(bundle) }) {
             try CommandError.noSuchApp(bundle, session).printAsWarning()
         }
     }

@@ -26,6 +26,7 @@ struct StatisticsJSON {
             "merged": figures.merged?.checks ?? 0, "by_day": days.map(day),
             "platforms": figures.platforms.map(platform), "current": current,
             "newest_releases": figures.adoptions.map(adoption), "unreadable": figures.unreadable?.json,
+            "pre_releases": figures.preReleases.map(\.json),
         ]
     }
 

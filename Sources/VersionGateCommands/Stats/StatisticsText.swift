@@ -27,6 +27,7 @@ struct StatisticsText {
         var caveats = CountCaveats.tooFew(figures.total.checks) + [CountCaveats.unverified]
         if let merged = figures.merged { caveats += CountCaveats.warnings([merged]) }
         if let unreadable = figures.unreadable { caveats += CountCaveats.warnings([unreadable]) }
+        caveats += CountCaveats.warnings(figures.preReleases)
         return
             ([terminal.paragraphs(headline)] + charts.prefix(1) + [platforms, current] + charts.dropFirst() + [
                 caveats.map { terminal.paragraphs($0) }.joined(separator: "\n")

@@ -21,8 +21,9 @@ struct StatsCommand: AsyncParsableCommand {
             checks, messages, lockouts and versions, each with version and checks), platforms (platform, checks, \
             share), current (since, checks, and versions with platform, version, checks and share) and newest_releases \
             (platform, version, live_at, share of the platform's current checks, half_at and seconds_to_half, both \
-            null until half is reached), and unreadable (checks, share, examples of versions that cannot be read; null \
-            for none). Shares are from 0 to 1; version and platform are null where clients sent none that can be read.
+            null until half is reached), unreadable (checks, share, examples of versions that cannot be read; null for \
+            none), and pre_releases (version, release and checks of versions that are read as pre-releases of a release). \
+            Shares are from 0 to 1; version and platform are null where clients sent none that can be read.
 
             Examples:
               versiongate stats com.example.doto

@@ -39,7 +39,7 @@ struct StoreDecision {
         let policy = try PolicyReader.policy(session, bundles: [bundle])
         let now = try CommandClock(session).now
         let rows = policy.releases.filter {
-            $0.bundle.lowercased() == bundle.lowercased() && $0.platform == Self.platform
+            ASCII.lowercased($0.bundle) == ASCII.lowercased(bundle) && $0.platform == Self.platform
         }
         let history = try PolicyHistory(session)
         for release in found.map(\.release).distinct() {

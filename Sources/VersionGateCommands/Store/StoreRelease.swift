@@ -36,7 +36,7 @@ extension StoreRelease {
             return .failed("its answer is not that of a look-up of the App Store")
         }
         guard let result = document.results.first else { return .ignored("it does not have the app") }
-        guard result.bundleId.lowercased() == question.bundle.lowercased() else {
+        guard ASCII.lowercased(result.bundleId) == ASCII.lowercased(question.bundle) else {
             return .ignored("its answer is about \(result.bundleId)")
         }
         guard [nil, "software"].contains(result.kind) else {

@@ -93,7 +93,7 @@ struct StoreSyncCommand: AsyncParsableCommand {
         let all = try PolicyReader.policy(session).apps
         guard bundles.isEmpty else {
             return try Set(bundles).sorted().map { bundle in
-                guard let app = all.first(where: { $0.bundle.lowercased() == bundle.lowercased() }) else {
+                guard let app = all.first(where: { $0.isNamed(bundle) }) else {
                     throw try CommandError.noSuchApp(bundle, session)
                 }
                 return app

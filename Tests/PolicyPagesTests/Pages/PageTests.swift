@@ -108,6 +108,17 @@ struct PageTests {
         #expect(tried.contains("The database is away. It last answered at \(since)."))
     }
 
+    @Test("What is unknown tells a pre-release of a release from other versions that are no release")
+    func preReleases() async throws {
+        let page = try #require(try await TestScene("zz").allPages().first { $0.name == "whole unknowns" })
+        let sections = page.html.components(separatedBy: "<section ")
+        let (preReleases, others) = (
+            sections.filter { $0.contains("id=\"prereleases\"") }, sections.filter { $0.contains("id=\"unreleased\"") }
+        )
+        #expect(preReleases.count == 1 && preReleases[0].contains("1.2-qa") && !preReleases[0].contains("9.9"))
+        #expect(others.count == 1 && others[0].contains("9.9") && !others[0].contains("1.2-qa"))
+    }
+
     @Test("The page of a rule says that it is held, and prints what lets it go on, and what holds it")
     func holds() async throws {
         for isHeld in [false, true] {

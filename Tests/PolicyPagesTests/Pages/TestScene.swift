@@ -148,6 +148,7 @@ struct TestScene {
             VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
             VersionCount(bundle: text, platform: "x" + text, version: "1.2", checks: 2),
             VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
+            VersionCount(bundle: text, platform: "ios", version: "1.2-qa", checks: 1),
         ]
         pages += [
             ("history", try HistoryPage([("rule", text)]).response(history, scene)),

@@ -88,7 +88,7 @@ package struct PolicyGenerator {
             }
         }
         for index in policy.releases.indices where feeds.chance(chances.feeds) {
-            let languages = feeds.some([ReleaseNote.anyLanguage, "de", "zh-Hant", "no"], upTo: 3)
+            let languages = feeds.some([ReleaseNote.anyLanguage, "de", "zh-Hant", "nb"], upTo: 3)
             policy.releases[index].notes = languages.map { ReleaseNote(language: $0, text: feeds.pick(pools.texts)) }
         }
     }

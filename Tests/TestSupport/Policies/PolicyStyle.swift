@@ -64,7 +64,15 @@ package struct PolicyChances: Sendable {
 
 extension PolicyStyle {
     /// Near what the database refuses and what a client is: for the comparison of SQL with the engine.
-    package static let lifelike = PolicyStyle()
+    package static let lifelike: PolicyStyle = {
+        var style = PolicyStyle()
+        // What is stored in another form than it is written.
+        style.pools.languages += ["iw", "he", "no", "zh-HK", "zh-CN", "zh-Hans"]
+        style.pools.languageRanges += ["iw", "nb", "zh-TW", "zh-CN", "zh-Hans"]
+        style.pools.osVersions += ["19", "26"]
+        style.pools.osRanges += [">=16", "<26", ">=19 <26"]
+        return style
+    }()
 
     /// Few values, which many rules and clients share: for the index and the impact, which are compared with a plain
     /// reading of the rows.

@@ -50,6 +50,18 @@ extension Vectors {
         package let platform: String
     }
 
+    /// A platform, a version of a system that clients send there, and whether a system may have it.
+    package struct SystemCase: Decodable, Sendable {
+        package let platform: String
+        package let os: String
+        package let isSystem: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case platform, os
+            case isSystem = "is_system"
+        }
+    }
+
     /// The key of a rule, an install, and its bucket.
     package struct BucketCase: Decodable, Sendable {
         package let key: String

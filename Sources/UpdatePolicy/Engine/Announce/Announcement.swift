@@ -170,7 +170,7 @@ extension CompiledPolicy {
 
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
     package func section(ofApp bundle: String) -> PolicySection? {
-        appIndexes.number(of: bundle).map { PolicySection(apps[$0]) }
+        appIndexes.number(of: bundle).flatMap { apps[$0].isEmpty ? nil : PolicySection(apps[$0]) }
     }
 
     /// What the policy has about the app with a number in the App Store; `nil` where there is none.

@@ -88,7 +88,7 @@ struct PossibleOffers {
 extension ReleaseList {
     /// How sure it is that a client can get a release which is live.
     func certainty(of release: CompiledRelease, _ asker: PartialClient, _ judgement: Judgement) -> Certainty {
-        min(certainty(ofRegions: release, asker.client, judgement), Self.certainty(ofSystem: release, asker, judgement))
+        min(certainty(ofRegions: release, asker.client, judgement), certainty(ofSystem: release, asker, judgement))
     }
 
     private func certainty(ofRegions release: CompiledRelease, _ client: Client, _ judgement: Judgement) -> Certainty {
@@ -97,13 +97,15 @@ extension ReleaseList {
         return client.has(.region) ? Certainty(judgement == .lenient) : .possible
     }
 
-    private static func certainty(
+    private func certainty(
         ofSystem release: CompiledRelease,
         _ asker: PartialClient,
         _ judgement: Judgement
     ) -> Certainty {
         guard let minOS = release.minOS else { return .certain }
-        if case .exactly(nil) = asker.system { return Certainty(judgement == .lenient) }
+        if case .exactly(let os) = asker.system, os.map(numbersOfNoSystem.contains) ?? true {
+            return Certainty(judgement == .lenient)
+        }
         return asker.system.certainty(in: [VersionInterval(lower: minOS, upper: .maximum)])
     }
 }

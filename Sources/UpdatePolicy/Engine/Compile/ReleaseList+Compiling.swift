@@ -12,6 +12,7 @@ extension ReleaseList {
         releases.sort { $1.isLess(than: $0) ?? (rows[$0.row].id < rows[$1.row].id) }
         self.init(
             platform: platform,
+            numbersOfNoSystem: indexes.first.map { Platform(rows[$0].platform).numbersOfNoSystem } ?? .none,
             releases: releases,
             regions: regions,
             builds: RecordedBuilds(indexes.map { rows[$0] })

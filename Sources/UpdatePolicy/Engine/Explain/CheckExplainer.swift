@@ -21,6 +21,16 @@ struct CheckExplainer {
         var actual: String?
         var release: String?
         var obstacle: ReleaseObstacle?
+        /// Whether the release that is offered is for some systems only.
+        var asksForSystem = false
+
+        init(condition: String? = nil, expected: String? = nil, actual: String? = nil, offer: Release? = nil) {
+            self.condition = condition
+            self.expected = expected
+            self.actual = actual
+            release = offer?.label
+            asksForSystem = offer?.minOS != nil
+        }
     }
 
     init(_ policy: CompiledPolicy, _ client: Client, _ app: CompiledApp?, _ time: Timestamp) {
@@ -46,23 +56,30 @@ struct CheckExplainer {
         }
         if compiled.flags.contains(.final) { finalKey = group.rows[index].key }
         guard compiled.flags.contains(.needsWayOut) else {
-            let offer = compiled.flags.contains(.hasTarget) ? offerLabel(compiled) : nil
-            return explanation(index, of: group, .sent, Reason(release: offer))
+            let offer = compiled.flags.contains(.hasTarget) ? self.offer(compiled) : nil
+            return explanation(index, of: group, .sent, Reason(offer: offer))
         }
         var reason = Reason(condition: "lockout", expected: "a way out")
+        var isMatched = false
         switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970, &waysOut) {
         case .open(let offer):
-            return explanation(index, of: group, .sent, Reason(release: label(offer)))
+            return explanation(index, of: group, .sent, Reason(offer: release(offer)))
         case .noOffer:
             reason.actual = "no offer"
         case .notAbove(let offer):
             reason.actual = Explanation.notAbove
-            reason.release = label(offer)
+            reason.release = release(offer)?.label
         case .matches(let offer):
             reason.actual = "the rule matches the offer"
-            reason.release = label(offer)
+            reason.release = release(offer)?.label
+            isMatched = true
         }
-        reason.obstacle = obstacleOfWayOut(index, of: group)
+        if client.sentNumberOfNoSystem, let os = client.shown(.os),
+            releases.contains(where: { $0.minOS != nil && !$0.row.isWithdrawn(at: time) })
+        {
+            reason.actual?.append(", os \(os)")
+        }
+        reason.obstacle = obstacleOfWayOut(index, of: group, orWithdrawn: !isMatched)
         return explanation(index, of: group, .sentWithoutLockout, reason)
     }
 
@@ -87,24 +104,36 @@ struct CheckExplainer {
             release: reason.release,
             lockout: rule.lockout,
             unmet: unmet,
+            hangsOnPreRelease: hangsOnPreRelease(rule),
+            hangsOnSystem: outcome == .sent && (reason.asksForSystem || rule.os != nil),
             obstacle: reason.obstacle
         )
+    }
+
+    /// Whether the version of the client is a pre-release that a rule judges in another way than the release with its numbers.
+    private func hangsOnPreRelease(_ rule: Rule) -> Bool {
+        guard let version = client.version, version.isPreRelease, let release = AppVersion(version.writtenNumbers)
+        else {
+            return false
+        }
+        let versions = JudgedRule(rule).effectiveVersions
+        return versions.contains { $0.contains(version.key) } != versions.contains { $0.contains(release.key) }
     }
 
     private func bucket(_ rule: Rule) -> Int? {
         client.install.map { Bucket(key: rule.key, install: $0).number }
     }
 
-    private func label(_ offer: Int) -> String? {
+    private func release(_ offer: Int) -> Release? {
         guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
-        return app.releaseRows[app.releases[list].releases[offer].row].label
+        return app.releaseRows[app.releases[list].releases[offer].row]
     }
 
-    private func offerLabel(_ rule: CompiledRule) -> String? {
+    private func offer(_ rule: CompiledRule) -> Release? {
         guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
         var offers = offers
         let (releases, now) = (app.releases[list], time.microsecondsSince1970)
-        return offers.offer(among: releases, to: client, at: now, soak: rule.soak).flatMap(label)
+        return offers.offer(among: releases, to: client, at: now, soak: rule.soak).flatMap(release)
     }
 }
 
@@ -121,7 +150,7 @@ extension CheckExplainer {
             reason.actual = client.attribute(attribute.name)?.string
         case .target where client.isBelow(rule.target):
             reason.expected = rule.target.map { ">=\($0)" }
-            reason.actual = offerLabel(group.rules[index])
+            reason.actual = offer(group.rules[index])?.label
             reason.obstacle = obstacleOfTarget(rule)
             reason.release = reason.obstacle?.label
         case .target:
@@ -148,18 +177,22 @@ extension CheckExplainer {
     /// The least release that could reach the rule's target, and why it does not yet.
     private func obstacleOfTarget(_ rule: Rule) -> ReleaseObstacle? {
         guard let target = rule.target.flatMap({ AppVersion($0)?.key }) else { return nil }
-        let awaited = releases.first { !($0.version < target) && !$0.row.isWithdrawn(at: time) }
+        let reaching = releases.filter { !($0.version < target) }
+        let awaited = reaching.first { !$0.row.isWithdrawn(at: time) } ?? reaching.last
         return awaited.flatMap { obstacle($0, rule, .lenient) }
     }
 
-    /// The least release that would be a way out of the rule's lockout, and why the client cannot get it.
-    private func obstacleOfWayOut(_ index: Int, of group: RuleGroup) -> ReleaseObstacle? {
-        releases.lazy
-            .filter { release in
-                release.isAbove(client.versionKey, build: client.buildKey)
-                    && !group.matches(group.rules[index], release)
-            }
-            .compactMap { obstacle($0, group.rows[index], .strict) }.first
+    /// The least release that would be a way out of the rule's lockout, and why the client cannot get it; the greatest that
+    /// was withdrawn where there is no other.
+    private func obstacleOfWayOut(_ index: Int, of group: RuleGroup, orWithdrawn: Bool) -> ReleaseObstacle? {
+        let row = group.rows[index]
+        let ways = releases.filter { release in
+            release.isAbove(client.versionKey, build: client.buildKey) && !group.matches(group.rules[index], release)
+        }
+        let others = ways.lazy.filter { !$0.row.isWithdrawn(at: time) }
+        if let found = others.compactMap({ obstacle($0, row, .strict) }).first { return found }
+        let withdrawn = orWithdrawn ? ways.last { $0.row.isWithdrawn(at: time) } : nil
+        return withdrawn.flatMap { obstacle($0, row, .strict) }
     }
 
     private func obstacle(
@@ -176,7 +209,7 @@ extension CheckExplainer {
         _ judgement: ReleaseList.Judgement
     ) -> ReleaseObstacle.Reason? {
         switch release.row.state(at: time) {
-        case .withdrawn: return nil
+        case .withdrawn: return .withdrawn
         case .staged: return .staged
         case .noDate: return .noDate
         case .comes(let liveAt): return .liveFrom(liveAt)
@@ -186,7 +219,7 @@ extension CheckExplainer {
                 if !isMet { return .regions(regions) }
             }
             if let minOS = release.minOS, let text = release.row.minOS {
-                let isMet = client.osKey.map { !($0 < minOS) } ?? (judgement == .lenient)
+                let isMet = client.system.map { !($0 < minOS) } ?? (judgement == .lenient)
                 if !isMet { return .os(text) }
             }
             let soaked = liveAt.advanced(byMicroseconds: rule.soakMicroseconds)
@@ -196,10 +229,11 @@ extension CheckExplainer {
 }
 
 extension Client {
-    /// What it sent for a field, with a remark where a version cannot be read; `nil` where it sent nothing.
+    /// What it sent for a field, with a remark where a version cannot be read or judged; `nil` where it sent nothing.
     fileprivate func shown(_ field: ClientField) -> String? {
         guard let text = text(field) else { return nil }
         let isRead = [ClientField.version: versionKey, .build: buildKey, .os: osKey][field].map { $0 != nil } ?? true
+        if field == .os, sentNumberOfNoSystem, let platform { return "\(text) (no version of \(platform))" }
         return isRead ? text.string : "\(text) (cannot be read as a version)"
     }
 

@@ -20,7 +20,7 @@ package struct CheckRemarks {
         command: (String) -> String = { "versiongate \($0)" }
     ) {
         let bundle = client.bundle?.string ?? ""
-        let app = policy?.apps.first { $0.bundle.lowercased() == bundle.lowercased() }
+        let app = policy?.apps.first { $0.isNamed(bundle) }
         let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
         addAttributes(client.attributes.map(\.name.string), rules, otherMembers)
         addUnreadable(client)

@@ -36,6 +36,11 @@ package struct Explanation: Sendable, Equatable {
     package let lockout: Bool
     let unmet: Condition?
 
+    /// Whether it hangs on it that the client's version is read as a pre-release.
+    let hangsOnPreRelease: Bool
+    /// Whether it hangs on the version of the client's system.
+    let hangsOnSystem: Bool
+
     /// What ``actual`` says where the offer is no way out because it is not above the client.
     static let notAbove = "the offer is not above the client"
 
@@ -65,6 +70,7 @@ extension Explanation {
 /// A release that a rule waits for, and why the client cannot get it yet.
 package struct ReleaseObstacle: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
+        case withdrawn
         case staged
         case noDate
         case liveFrom(Timestamp)
@@ -77,8 +83,10 @@ package struct ReleaseObstacle: Sendable, Hashable {
     package let release: String
     package let reason: Reason
 
-    var label: String {
+    /// What is said of it in a word; `nil` for one that is not waited for.
+    var label: String? {
         switch reason {
+        case .withdrawn: nil
         case .staged: "\(release): staged"
         case .noDate: "\(release): no live date"
         case .liveFrom(let time): "\(release): live from \(time)"

@@ -6,7 +6,8 @@ extension CompiledPolicy {
     @inline(__always)
     func app(of client: borrowing Client) -> CompiledApp? {
         guard let index = client.withText(.bundle, { appIndexes.number(of: $0) }) ?? nil else { return nil }
-        return apps[index]
+        let app = apps[index]
+        return app.isEmpty ? nil : app
     }
 
     /// Appends the rules whose messages a client gets, in order, and which of them lock it out.

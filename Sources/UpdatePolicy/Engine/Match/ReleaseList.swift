@@ -5,7 +5,7 @@
 ///
 /// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first.
 struct ReleaseList: Sendable {
-    /// What holds against a release when the client's region or operating system is not known.
+    /// What holds against a release when the client's region or operating system cannot be judged.
     enum Judgement {
         /// Nothing: a target may ask for it.
         case lenient
@@ -14,6 +14,7 @@ struct ReleaseList: Sendable {
     }
 
     let platform: Int32
+    let numbersOfNoSystem: VersionInterval
     let releases: [CompiledRelease]
     /// The regions of all releases in the list.
     let regions: [UInt16]
@@ -30,8 +31,8 @@ struct ReleaseList: Sendable {
             }
         }
         if let minOS = releases[index].minOS {
-            if let os = client.osKey { return !(os < minOS) }
-            return judgement == .lenient
+            guard let os = client.osKey, !numbersOfNoSystem.contains(os) else { return judgement == .lenient }
+            return !(os < minOS)
         }
         return true
     }
