@@ -16,7 +16,7 @@ export interface MountOptions {
 }
 
 export interface Screens {
-  /** Asks now, as `VersionGate.check` does, and shows what comes. */
+  /** Asks now, as `VersionGate.check` does, and shows what comes. During a lockout each check is forced. */
   check(options?: { force?: boolean }): Promise<void>;
   /** Takes everything away, a lockout too, and asks no more. */
   unmount(): void;

@@ -64,6 +64,7 @@ const table = {
 const tag = 'versiongate-screens';
 const rightToLeft = ['ar', 'fa', 'he', 'ur'];
 const workerLimit = 5_000; // milliseconds that a new service worker is waited for
+const latestDate = 8.64e15; // milliseconds since 1970: dates that are later cannot be written
 const watchPause = 50; // milliseconds between a change of the page and a look at whether the lockout still covers it
 const stores = /^(itms-appss?|macappstore|market|ms-windows-store):|^https:\/\/(apps\.apple|play\.google|apps\.microsoft)\.com\//i;
 const checkedTypes = ['visibilitychange', 'pageshow', 'online'];
@@ -132,7 +133,8 @@ class Screens {
   }
 
   async check(how) {
-    const given = await this.#gate.check(how);
+    // A check that does not ask gives what is kept, which with `maximumAge: 0` is nothing.
+    const given = await this.#gate.check(this.#lockout === null ? how : { force: true });
     if (this.#gate === null) return;
     const messages = given.filter(({ lockout }) => !lockout);
     this.#waiting = [...this.#waiting.filter((one) => messages.every(({ id }) => id !== one.id)), ...messages];
@@ -155,7 +157,7 @@ class Screens {
 
   #appear = (event) => {
     const isHere = event.type === 'pageshow' ? event.persisted : document.visibilityState === 'visible';
-    if (isHere) this.check({ force: this.#lockout !== null });
+    if (isHere) this.check();
   };
 
   /** Keeps what a person does from a page that is locked out: an access key clicks also what is inert. */
@@ -182,7 +184,8 @@ class Screens {
     this.#lockout = lockout;
     // A server that goes on sending what has ended is not asked at once each time.
     const left = lockout.left === 0 ? (before === null ? 1 : 15) : lockout.left ?? Infinity;
-    this.#ends = Date.now() + left * 1_000;
+    const ends = Date.now() + left * 1_000;
+    this.#ends = ends > latestDate ? Infinity : ends;
     if (before === null) {
       call(this.#options.onLockout, lockout);
       this.#focused = document.activeElement;
@@ -225,7 +228,7 @@ class Screens {
     button.ariaBusy = 'true';
     const status = this.#content.querySelector('[role=status]');
     status.textContent = '';
-    await this.check({ force: true });
+    await this.check();
     button.ariaBusy = null;
     status.textContent = this.#content === null ? '' : this.#content.querySelector('h2').textContent;
   }
@@ -238,7 +241,7 @@ class Screens {
     }
     if (left <= 0) {
       this.#ends = Date.now() + 5_000; // when it asks again, if it is still locked then
-      this.check({ force: true });
+      this.check();
     }
     this.#watch();
   }
@@ -409,7 +412,14 @@ class Screens {
 
 // Links.
 
-const isOwnPage = (link) => new URL(link, location.href).origin === location.origin;
+/** A link can have a host that is none: `https://[`. */
+const isOwnPage = (link) => {
+  try {
+    return new URL(link, location.href).origin === location.origin;
+  } catch {
+    return false;
+  }
+};
 const isUpdate = ({ link, target }) => link !== undefined && (target !== undefined || isOwnPage(link) || stores.test(link));
 
 /** Loads the page anew, with the newest service worker if it has one. */

@@ -118,7 +118,8 @@ export class VersionGate {
   region: App['region'];
   /**
    * The messages to show now, in their order. It takes at most two seconds, and never rejects. It asks the server if it
-   * has not asked within 15 minutes, or if it is forced; else only a lockout is given again.
+   * has not asked within 15 minutes, or if it is forced; else only a lockout that is kept is given again. Force it while
+   * a lockout is shown.
    */
   check(options?: { force?: boolean }): Promise<Message[]>;
   /** Deletes the install id and all else that is kept. */

@@ -255,10 +255,14 @@ export class VersionGate {
     }
   }
 
-  #show(messages, sentAt, isKept, expires) {
+  #show(read, sentAt, isKept, expires) {
     const now = this.#now();
+    // Who plays a signed answer again can hold back its time, which is not signed.
+    const isSigned = expires !== undefined;
+    const time = Math.max(sentAt ?? now, isSigned ? now - day : 0);
+    const messages = read.filter(({ lockout, until }) => !(isSigned && lockout && until <= time));
     const lockout = messages.find((message) => message.lockout);
-    const left = lockout?.until === undefined ? undefined : Math.max(0, lockout.until - (sentAt ?? now));
+    const left = lockout?.until === undefined ? undefined : Math.max(0, lockout.until - time);
     let hasChanged = false;
     if (isKept) {
       const before = this.#answer;

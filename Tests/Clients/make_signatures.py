@@ -7,6 +7,7 @@ The keys are made from small numbers, and signatures are deterministic, so that 
 needs cryptography 43 or newer from PyPI.
 """
 import base64
+import email.utils
 import hashlib
 import json
 import os
@@ -178,10 +179,33 @@ def scenario(name, steps, keys=(FIRST, SECOND), **app):
     return {"name": name, "rule": "reads", "app": described, "steps": steps}
 
 
+def dated(until, seconds=None, **more):
+    """A signed answer with a lockout that ends, and with this time as its Date."""
+    body = json.dumps({"messages": [{**LOCKOUT, "lockout": True, "until": until}, NEWS]}, separators=(",", ":"))
+    date = {} if seconds is None else {"date": email.utils.formatdate(seconds, usegmt=True)}
+    return {"answer": {**answer(signed(body, **more), body)["answer"], **date}}
+
+
+def unsigned(step):
+    return {"answer": {**step["answer"], "headers": {}}}
+
+
 FAILS = {"answer": {"fails": "unreachable"}}
 START = {"start": {}}
 LOCKED = check(["blocked"], gives=[{**LOCKOUT, "lockout": True}])
 OPEN = [LOCKOUT, NEWS]
+ENDED = check(["news"], gives=[NEWS])
+
+
+def LOCKED_FOR(left):
+    return check(["blocked"], left=[left])
+
+
+def both():
+    """A lockout that has ended, and one without an end."""
+    later = {**LOCKOUT, "id": "later", "lockout": True}
+    body = json.dumps({"messages": [{**LOCKOUT, "lockout": True, "until": NOW - 2 * DAY}, later, NEWS]}, separators=(",", ":"))
+    return answer(signed(body), body)
 
 
 def opened(body):
@@ -226,6 +250,36 @@ SCENARIOS = [
         {"advance": 9 * DAY}, answer(signed()), START, check(["blocked", "news"])]),
     scenario("An answer that is played again after its expiry opens", [
         answer(signed()), START, LOCKED, {"advance": 8 * DAY}, START, check(["blocked", "news"])]),
+    scenario("A signed lockout holds for the time left by the Date, and no longer", [
+        dated(NOW + 600, NOW), START, LOCKED_FOR(600), FAILS, {"advance": 599}, START, LOCKED_FOR(1),
+        {"advance": 1}, START, check([])]),
+    scenario("A Date that was held back does not show a signed lockout that has ended", [
+        dated(NOW - 3 * DAY, NOW - 3 * DAY - 600), START, ENDED, FAILS, START, check([])]),
+    scenario("A Date that was held back for less than a day counts, as a clock may be wrong", [
+        dated(NOW - DAY + 600, NOW - DAY), START, LOCKED_FOR(600)]),
+    scenario("A Date that was held back for longer counts as a day before the clock", [
+        dated(NOW - DAY + 600, NOW - 2 * DAY), START, LOCKED_FOR(600),
+        dated(NOW - DAY + 1, NOW - 2 * DAY), START, LOCKED_FOR(1),
+        dated(NOW - DAY, NOW - 2 * DAY), START, ENDED]),
+    scenario("A signed lockout that is played again after it ended is not shown, for as long as it is signed", [
+        dated(NOW + 600, NOW), START, LOCKED_FOR(600),
+        {"advance": DAY + 599}, START, LOCKED_FOR(1), {"advance": 1}, START, ENDED,
+        {"advance": 6 * DAY}, START, ENDED, {"check": {"force": True}, "asks": True, "shows": ["news"]},
+        {"stored": {"install": "*"}}]),
+    scenario("A clock that is behind does not take from the time left by the Date", [
+        {"advance": -20_000}, dated(NOW + 600, NOW), START, LOCKED_FOR(600)]),
+    scenario("A signed lockout that has ended by its Date is not shown", [
+        dated(NOW, NOW), START, ENDED, dated(NOW - 1, NOW, key=SECOND), START, ENDED]),
+    scenario("Without a Date a signed lockout holds by the clock", [
+        dated(NOW + 1), START, LOCKED_FOR(1), {"advance": 1}, START, ENDED, dated(NOW - 5), START, ENDED]),
+    scenario("A signed lockout that has ended takes the place of the one that was kept", [
+        dated(NOW + 600, NOW), START, LOCKED_FOR(600), dated(NOW - 2 * DAY, NOW), START, ENDED, FAILS, START, check([])]),
+    scenario("Behind a signed lockout that has ended the next one locks", [both(), START, check(["later"], left=[None])]),
+    scenario("Without public keys a lockout is measured by the Date alone", [
+        unsigned(dated(NOW - 3 * DAY, NOW - 3 * DAY - 600)), START, check(["blocked"], left=[600]),
+        unsigned(dated(NOW - 5)), START, check(["blocked"])], keys=()),
+    scenario("A lockout that is not signed is a plain message whenever it ends", [
+        unsigned(dated(NOW - 3 * DAY, NOW)), START, check(["blocked", "news"])]),
 ]
 for name, fields, *body in FORGERIES:
     text = body[0] if body else BODY

@@ -124,10 +124,20 @@ expect 'a hold' 'rule "ramp3" is held now, at 10 %' "$(post "$(alert firing '"br
 expect 'its reason' 'brake alert Crashes' "$(latest)"
 expect 'the same again' 'status 200' "$(post "$(alert firing '"brake":"hold","rule":"ramp3"')")"
 expect 'a pause' 'app "a" is paused now' "$(post "$(alert firing '"brake":"pause","bundle":"a"')")"
-# Somebody who sends nothing keeps nobody waiting for long.
-exec 9<> "/dev/tcp/127.0.0.1/$(grep -oE '[0-9]+/' <<< "$url" | tail -n 1 | tr -d /)"
-expect 'behind a slow client' 'status 200' "$(post '{"alerts":[]}')"
-exec 9>&-
+# Whoever sends nothing, or a byte now and then, keeps nobody waiting, and is sent away.
+port=$(grep -oE '[0-9]+/' <<< "$url" | tail -n 1 | tr -d /)
+exec 7<> "/dev/tcp/127.0.0.1/$port" 8<> "/dev/tcp/127.0.0.1/$port" 9<> "/dev/tcp/127.0.0.1/$port"
+printf 'POST / HTTP/1.0\r\nX: ' >&9
+expect 'behind slow clients' 'status 200' "$(post '{"alerts":[]}' --max-time 3)"
+end='no end'
+for _ in {1..60}; do
+    printf x >&9 2> /dev/null || true
+    status=0
+    read -r -t 1 <&9 || status=$?
+    if [[ $status == 1 ]]; then end='the end' && break; fi
+done
+expect 'a byte a second' 'the end' "$end"
+exec 7>&- 8>&- 9>&-
 if grep -q "$token" "$work/log"; then expect 'the log' 'no token' 'the token'; fi
 
 if [ "$failures" != 0 ]; then

@@ -140,9 +140,10 @@ rm -rf -- "$root/var/lib/versiongate"
 step "installing it again, and removing it"
 inside dpkg -i /tmp/versiongate.deb > /dev/null
 mkdir -p "$root/var/lib/versiongate/postgres"
-touch "$root/var/lib/versiongate/last-good-policy"
+touch "$root/var/lib/versiongate"/{last-good-policy{,.passed,.1},policy-trial.{x,y},brake{,.log},store-answers.json}
 inside dpkg --purge versiongate > /dev/null
-[[ ! -e $root/usr/bin/versiongate && ! -e $root/var/lib/versiongate/last-good-policy ]] || fail "a purge leaves something"
-[[ -d $root/var/lib/versiongate/postgres ]] || fail "a purge removed a private PostgreSQL"
+[[ ! -e $root/usr/bin/versiongate ]] || fail "a purge leaves the program"
+left=$(ls -A "$root/var/lib/versiongate")
+[[ $left == postgres ]] || fail "a purge is to leave a private PostgreSQL alone, and leaves: $left"
 rm -rf -- "$root/var/lib/versiongate" "$root"/tmp/versiongate{,-before}.deb "$root/tmp/install.log"
 step "all is well"

@@ -371,6 +371,27 @@ class Component:
                          ".querySelector('.until')?.textContent)")
         self.expect_covered("a lockout that has ended and is sent")
 
+        # No number and no link in an answer keeps it from covering the page.
+        for members in ({"until": 8_640_000_000_001}, {"until": 9_007_199_254_740_991}, {"link": "https://["}, {"link": "https://%"}):
+            self.run("localStorage.clear()")
+            self.open("", [self.lockout(**members)])
+            self.expect_covered(f"a lockout with {members}")
+            self.open("", [{"id": "news", "title": "News", "text": "Lists.", **members}])
+            self.press("Close")
+            self.wait(".message", False)
+
+        # What is not kept stays as long as the server sends it.
+        self.open("?unkept", [self.lockout()])
+        for again in ("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))", "screens.check()",
+                      "screens.check({ force: false })"):
+            wait = self.wait_checks(1)
+            self.run(again)
+            wait()
+            self.expect_covered(f"a lockout that is not kept, after {again}")
+        self.server.messages = []
+        self.run("screens.check()")
+        self.wait(".lockout", False)
+
         # Unmounted, nothing stays.
         self.open("", [self.lockout()])
         self.run("screens.unmount()")

@@ -42,6 +42,28 @@ test('messages and a lockout of a later check take the place of those before', a
   assert.deepEqual(merge([news, lockout], [{ id: 'news', title: 'new' }, lockout]), [{ id: 'news', title: 'new' }, lockout]);
 });
 
+test('the code for React Native asks with force while there is a lockout', async () => {
+  const [, block] = /^export function Messages\(\) \{\n(.*?)^ {2}const \[message\] = messages;$/ms.exec(text);
+  const [asked, listeners] = [[], []];
+  let given = [{ id: 'blocked', lockout: true }];
+  const names = {
+    useState: (first) => [first, () => {}], useRef: (current) => ({ current }), useEffect: (run) => run(),
+    AppState: { addEventListener: (_, listener) => listeners.push(listener) }, merge: (_, messages) => messages,
+    gate: {
+      async check(options) {
+        asked.push(options.force);
+        return given;
+      },
+    },
+  };
+  new Function(...Object.keys(names), block)(...Object.values(names));
+  await new Promise(setImmediate);
+  await listeners[0]('active');
+  given = [];
+  for (const state of ['inactive', 'active', 'active']) await listeners[0](state);
+  assert.deepEqual(asked, [false, true, true, false]);
+});
+
 test('the options of mount are those of the README and of the declarations', () => {
   const [, body] = /interface MountOptions \{\n(.*?)^\}/ms.exec(declared);
   const options = [...body.matchAll(/^ {2}(\w+)\?: /gm)].map(([, name]) => name);

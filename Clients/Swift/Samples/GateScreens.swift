@@ -50,10 +50,11 @@ final class GateScreens {
         if scenes.contains(where: { $0.activationState == .foregroundActive }) { check() }
     }
 
-    /// Checks now; `force` asks although 15 minutes are not over.
+    /// Checks now; `force` asks although 15 minutes are not over, as each check does during a lockout: one that does not
+    /// ask gives what is kept, which with a `maximumAge` of 0 is nothing.
     func check(force: Bool = false) {
         guard isReady else { return }
-        gate.check(force: force) { [weak self] in self?.take($0) }
+        gate.check(force: force || lockout != nil) { [weak self] in self?.take($0) }
     }
 
     private func sceneDidActivate() {
@@ -65,6 +66,8 @@ final class GateScreens {
     private func take(_ messages: [Message]) {
         lockout = messages.first(where: \.isLockout)
         waiting += messages.filter { new in !new.isLockout && !waiting.contains { $0.id == new.id } }
+        watch?.cancel()
+        watch = lockout.map { lockout in Task { [weak self] in await self?.askAgain(after: lockout.left) } }
         cover()
         showNext()
     }
@@ -98,12 +101,9 @@ final class GateScreens {
             covers.append(Cover(window: window, below: below))
         }
         alert?.makeKey()
-        if watch == nil { watch = Task { [weak self] in await self?.watchForTheEnd() } }
     }
 
     private func uncover() {
-        watch?.cancel()
-        watch = nil
         for cover in covers {
             cover.window.isHidden = true
             for window in cover.below { window.accessibilityElementsHidden = false }
@@ -112,9 +112,11 @@ final class GateScreens {
         covers = []
     }
 
-    /// A lockout with an end is asked for again soon after it; any other is when 15 minutes are over.
-    private func watchForTheEnd() async {
-        while (try? await Task.sleep(nanoseconds: 60_000_000_000)) != nil { check() }
+    /// A lockout is asked for again when it ends, or after 15 minutes. A server that goes on sending what has ended is not
+    /// asked at once each time.
+    private func askAgain(after left: Int?) async {
+        let seconds = min(max(left ?? 900, 15), 900)
+        if (try? await Task.sleep(nanoseconds: UInt64(seconds) * 1_000_000_000)) != nil { check() }
     }
 
     // MARK: Messages

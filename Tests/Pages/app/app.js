@@ -37,5 +37,6 @@ if (query.has('focus')) document.getElementById('task').focus();
 window.gate = new VersionGate({
   server: location.origin,
   app: { bundle: 'com.example.doto', version: '1.0', language: query.get('language') ?? 'en' },
+  maximumAge: query.has('unkept') ? 0 : 7,
 });
 window.screens = mount(window.gate, { onLockout: (message) => window.locks.push(message?.id ?? null) });

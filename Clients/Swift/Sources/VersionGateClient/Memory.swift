@@ -47,10 +47,14 @@ struct Memory: Sendable, Equatable {
         keepsLockout: Bool
     ) -> [MessageContent] {
         self.answer = nil
+        // Who plays a signed answer again can hold back its time, which is not signed.
+        let isSigned = answer.expires != nil
+        let time = max(answer.sentAt ?? now, isSigned ? now - 86_400 : 0)
         var shown: [MessageContent] = []
         for content in answer.messages {
             if content.isLockout {
-                let left = content.until.map { max($0 - (answer.sentAt ?? now), 0) }
+                let left = content.until.map { max($0 - time, 0) }
+                if isSigned, left == 0 { continue }
                 if keepsLockout {
                     self.answer = KeptAnswer(
                         at: now,

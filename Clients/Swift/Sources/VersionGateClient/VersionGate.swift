@@ -167,7 +167,8 @@ public final class VersionGate: Sendable {
     /// The messages count as shown, so show all of them. Checks at the same time share one question and its messages. A
     /// check goes on if the task that waits for it is cancelled.
     ///
-    /// - Parameter force: Whether to ask although 15 minutes have not gone by, for a button "Try again".
+    /// - Parameter force: Whether to ask although 15 minutes have not gone by: for a button "Try again", and whenever a
+    ///   lockout is on the screen.
     public func check(force: Bool = false) async -> [Message] {
         await begin(force: force).value
     }

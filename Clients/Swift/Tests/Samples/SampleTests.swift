@@ -14,6 +14,7 @@ struct SampleTests {
         try await buttons()
         try await attributesFirst()
         try await lockout()
+        try await lockoutThatIsNotKept()
         try await severalScenes()
         print("The samples do what they say.")
     }
@@ -104,6 +105,7 @@ struct SampleTests {
 
     private static func app(
         _ messages: [String],
+        maximumAge: Int = 7,
         before prepare: @escaping @MainActor @Sendable (VersionGate) async -> Void = { _ in }
     ) throws -> App {
         let server = Server(messages)
@@ -113,7 +115,7 @@ struct SampleTests {
             server: address,
             app: AppDescription(bundle: "com.example.doto"),
             attributes: [:],
-            maximumAge: 7,
+            maximumAge: maximumAge,
             storage: storage,
             transport: server,
             clock: { Date() },
@@ -223,8 +225,9 @@ struct SampleTests {
         app.tap("Try again")
         await until("the check that fails") { app.server.checks > checks }
         app.activate()
-        await until("the check that does not ask") { app.server.checks > checks + 1 }
+        await until("the check in the foreground") { app.server.checks > checks + 1 }
         expect(app.lockout == texts, "the lockout stays")
+        expect(app.server.questions.count == 3, "it asks again in the foreground")
         app.server.answer([blocked.replacingOccurrences(of: #""T""#, with: #""U""#)])
         app.tap("Try again")
         await until("another text, in the same window") {
@@ -235,6 +238,28 @@ struct SampleTests {
         await until("the end") { app.cover(of: app.scene) == nil }
         expect(!below.contains(where: \.accessibilityElementsHidden), "VoiceOver reads again")
         expect(UIWindow.key === sheet, "the keyboard is the app's again")
+    }
+
+    /// With a `maximumAge` of 0 a lockout stays as long as the server sends it.
+    private static func lockoutThatIsNotKept() async throws {
+        let app = try app([blocked], maximumAge: 0)
+        app.activate()
+        await until("the lockout") { !app.lockout.isEmpty }
+        let ways: [@MainActor () -> Void] = [
+            { app.activate() }, { app.screens.check() }, { app.tap("Try again") },
+        ]
+        for (number, again) in ways.enumerated() {
+            again()
+            await until("the check") { app.server.checks == number + 2 }
+            expect(app.server.questions.count == number + 2, "it asks")
+            expect(!app.lockout.isEmpty, "the lockout stays")
+        }
+        app.server.answer([])
+        app.activate()
+        await until("the end") { app.lockout.isEmpty }
+        app.activate()
+        await until("the check after it") { app.server.checks == 6 }
+        expect(app.server.questions.count == 5, "which does not ask")
     }
 
     /// Each scene is covered, also one that comes later.

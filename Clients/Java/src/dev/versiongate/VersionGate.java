@@ -618,7 +618,8 @@ public final class VersionGate {
     /**
      * The messages to show now, in their order. Waits for the server, at most 2 seconds: not for the main thread.
      *
-     * @param force asks also if the last question is less than 15 minutes old
+     * @param force asks also if the last question is less than 15 minutes old: for a button "Try again", and whenever a
+     *     lockout is shown
      */
     public List<Message> check(boolean force) {
         long begun = System.nanoTime();
@@ -814,10 +815,15 @@ public final class VersionGate {
         List<Message> shown = new ArrayList<>();
         State state = question.state;
         state.answer = null;
+        // Who plays a signed answer again can hold back its time, which is not signed.
+        boolean isSigned = reading.expires != null;
+        long time = Math.max(reading.sent == null ? now : reading.sent, isSigned ? now - TimeUnit.DAYS.toSeconds(1) : 0);
         for (Message message : reading.messages) {
             if (message.lockout) {
-                long sent = reading.sent == null ? now : reading.sent;
-                Long left = message.until == null ? null : (Long) Math.max(0, message.until - sent);
+                Long left = message.until == null ? null : (Long) Math.max(0, message.until - time);
+                if (isSigned && left != null && left == 0) {
+                    continue;
+                }
                 shown.add(new Message(message, true, left));
                 if (maximumAge > 0) {
                     state.answer = new KeptAnswer(now, version, build, left, reading.expires, message);

@@ -36,7 +36,9 @@ final class AndroidTests {
     public static void main(String[] arguments) {
         test("nobody leaves a lockout", AndroidTests::nobodyLeaves);
         test("a lockout ends when a check gives none", AndroidTests::lockoutEnds);
-        test("a lockout is told by try again, each minute, and in the foreground", AndroidTests::asksAgain);
+        test("with a maximum age of 0 nobody leaves a lockout that the server sends", AndroidTests::nobodyLeavesUnkept);
+        test("a lockout is told by try again, after 15 minutes, and in the foreground", AndroidTests::asksAgain);
+        test("a lockout that ends is asked for when it has", AndroidTests::asksAtTheEnd);
         test("after the end of the process the screen is empty until the check", AndroidTests::restored);
         test("a lockout without a link has no button to update", AndroidTests::withoutLink);
         test("messages are dialogs, one after the other", AndroidTests::oneAfterTheOther);
@@ -74,7 +76,10 @@ final class AndroidTests {
     }
 
     private static Device device(int api, String... messages) {
-        Device device = new Device(api);
+        return started(new Device(api), messages);
+    }
+
+    private static Device started(Device device, String... messages) {
         device.answer = answer(messages);
         device.icon();
         return device;
@@ -227,6 +232,36 @@ final class AndroidTests {
         System.out.println(ways.size() + " ways to leave a lockout, none of which does, on each of " + LEVELS.length + " systems");
     }
 
+    private static void nobodyLeavesUnkept() {
+        int tried = 0;
+        for (Map.Entry<String, Consumer<Device>> way : ways().entrySet()) {
+            Device device = started(new Device(21, 0), LOCKOUT);
+            way.getValue().accept(device);
+            if (device.answer == null || !device.answer.equals(answer(LOCKOUT))) {
+                // Without an answer nothing is kept, so nothing locks.
+                continue;
+            }
+            if (device.top() == null) {
+                device.icon();
+            }
+            expect(way.getKey() + ": " + device.lockout(), way.getKey() + ": " + SEEN);
+            tried++;
+        }
+        expect(tried > 20, true);
+
+        Device device = started(new Device(21, 0), LOCKOUT);
+        times(120, () -> {
+            device.pass(60);
+            expect(device.lockout(), SEEN);
+        });
+        device.screens.check(false);
+        device.settle();
+        expect(device.lockout(), SEEN);
+        device.answer = answer();
+        device.pass(QUARTER);
+        expect(device.lockout(), null);
+    }
+
     private static void lockoutEnds() {
         Device device = device(21, LOCKOUT);
         device.link();
@@ -245,19 +280,56 @@ final class AndroidTests {
         expect(device.questions, 1);
         device.pass(60);
         expect(device.questions, 1);
-        device.tap(R.string.versiongate_try_again);
+        device.rotate();
+        expect(device.lockout(), SEEN);
         expect(device.questions, 2);
+        device.tap(R.string.versiongate_try_again);
+        expect(device.questions, 3);
         device.answer = answer(LOCKOUT.replace("Update.", "Wait."));
         device.pass(QUARTER);
-        expect(device.questions, 3);
+        expect(device.questions, 4);
         expect(device.lockout(), "Blocked;Wait.;");
         device.home();
         device.pass(QUARTER);
-        expect(device.questions, 3);
+        expect(device.questions, 4);
         device.answer = answer();
         device.icon();
-        expect(device.questions, 4);
+        expect(device.questions, 5);
         expect(device.lockout(), null);
+    }
+
+    private static void asksAtTheEnd() {
+        String ending = LOCKOUT.replace("}", ",\"until\":" + (1_790_000_000 + 600) + "}");
+        for (int maximumAge : new int[] {0, 7}) {
+            Device device = started(new Device(21, maximumAge), ending);
+            device.pass(599);
+            expect(device.questions, 1);
+            device.answer = answer();
+            device.pass(1);
+            expect(device.questions, 2);
+            expect(device.lockout(), null);
+            device.pass(QUARTER);
+            expect(device.questions, 2);
+
+            // What has ended and is sent all the same is not asked for at once each time.
+            Device other = started(new Device(21, maximumAge), ending);
+            other.pass(600);
+            expect(other.questions, 2);
+            expect(other.lockout(), SEEN);
+            other.pass(60);
+            expect(other.questions, 6);
+
+            // No number in an answer is too large.
+            Device late = started(new Device(21, maximumAge), ending.replace("1790000600", "9007199254740991"));
+            late.pass(QUARTER - 1);
+            expect(late.questions, 1);
+            late.pass(1);
+            expect(late.questions, 2);
+            expect(late.lockout(), SEEN);
+            late.home();
+            late.pass(2 * QUARTER);
+            expect(late.questions, 2);
+        }
     }
 
     private static void restored() {

@@ -20,6 +20,7 @@ import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A phone with one app: its activities, its process, and the person who holds it. */
 final class Device implements Application.ActivityManager {
@@ -45,6 +46,7 @@ final class Device implements Application.ActivityManager {
     volatile String answer = "{\"messages\":[]}";
     volatile int questions;
     volatile long now = 1_790_000_000;
+    private final int maximumAge;
     boolean opens = true;
     Updater updater;
     final List<String> opened = new ArrayList<>();
@@ -59,6 +61,11 @@ final class Device implements Application.ActivityManager {
     private boolean isInForeground;
 
     Device(int api) {
+        this(api, 7);
+    }
+
+    Device(int api, int maximumAge) {
+        this.maximumAge = maximumAge;
         Build.VERSION.SDK_INT = api;
         SharedPreferences.FILE.texts.clear();
         beginProcess();
@@ -78,6 +85,7 @@ final class Device implements Application.ActivityManager {
         app = new Application();
         app.system = this;
         VersionGate gate = AppGate.builder(app, "https://gate.example.com").clock(() -> now).observer(report -> {})
+            .maximumAge(maximumAge)
             .transport((address, body) -> {
                 questions++;
                 String text = answer;
@@ -180,13 +188,25 @@ final class Device implements Application.ActivityManager {
         settle();
     }
 
+    /** Time goes by, and what is to be run meanwhile is run when it is due. */
     void pass(int seconds) {
-        now += seconds;
-        for (Runnable work : new ArrayList<>(Handler.DELAYED)) {
-            Handler.DELAYED.remove(work);
-            work.run();
+        long end = now + seconds;
+        while (now < end) {
+            long next = end - now;
+            for (long milliseconds : Handler.DELAYED.values()) {
+                next = Math.min(next, Math.max(1, milliseconds / 1000));
+            }
+            now += next;
+            for (Map.Entry<Runnable, Long> work : new ArrayList<>(Handler.DELAYED.entrySet())) {
+                if (work.getValue() <= next * 1000) {
+                    Handler.DELAYED.remove(work.getKey());
+                    work.getKey().run();
+                } else {
+                    Handler.DELAYED.put(work.getKey(), work.getValue() - next * 1000);
+                }
+            }
+            settle();
         }
-        settle();
     }
 
     @Override

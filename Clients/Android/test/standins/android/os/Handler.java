@@ -3,15 +3,16 @@
 
 package android.os;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Stands in for Android's, as far as the tests need it. The device runs what is posted. */
 public class Handler {
     public static final Queue<Runnable> POSTED = new ConcurrentLinkedQueue<>();
-    public static final List<Runnable> DELAYED = new ArrayList<>();
+    /** What is to be run when so many milliseconds are over. */
+    public static final Map<Runnable, Long> DELAYED = new LinkedHashMap<>();
 
     public Handler(Looper looper) {}
 
@@ -20,7 +21,8 @@ public class Handler {
     }
 
     public boolean postDelayed(Runnable work, long milliseconds) {
-        return DELAYED.add(work);
+        DELAYED.put(work, milliseconds);
+        return true;
     }
 
     public void removeCallbacks(Runnable work) {

@@ -15,6 +15,7 @@ import android.os.Looper;
 import dev.versiongate.VersionGate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public final class GateScreens {
+    private static final long QUARTER = 15 * 60;
+    private static final long LEAST = 15;
     private static @Nullable GateScreens installed;
 
     private final Application app;
@@ -41,6 +44,7 @@ public final class GateScreens {
     private @Nullable AlertDialog dialog;
     private @Nullable Activity dialogOwner;
     private VersionGate.@Nullable Message lockout;
+    private final Runnable look = this::look;
     private boolean isChecked;
 
     private GateScreens(Application app, VersionGate gate, @Nullable Updater updater) {
@@ -71,14 +75,18 @@ public final class GateScreens {
         return screens;
     }
 
-    /** Checks now, for example after the person has signed in. {@code force} asks although 15 minutes are not over. */
+    /**
+     * Checks now, for example after the person has signed in. {@code force} asks although 15 minutes are not over, as each
+     * check does during a lockout: one that does not ask gives what is kept, which with a maximum age of 0 is nothing.
+     */
     public void check(boolean force) {
-        gate.check(force, main::post, this::take);
+        gate.check(force || lockout != null, main::post, this::take);
     }
 
-    static void check(LockoutActivity activity) {
-        if (installed != null) {
-            installed.check(false);
+    /** A lockout is asked for again when it ends, or after 15 minutes, if somebody sees it. */
+    private void look() {
+        if (lockout != null && !visible.isEmpty()) {
+            check(true);
         }
     }
 
@@ -91,6 +99,12 @@ public final class GateScreens {
             } else if (!isWaiting(message)) {
                 waiting.add(message);
             }
+        }
+        main.removeCallbacks(look);
+        if (lockout != null) {
+            // A server that goes on sending what has ended is not asked at once each time.
+            long left = lockout.left == null ? QUARTER : Math.min(Math.max(lockout.left, LEAST), QUARTER);
+            main.postDelayed(look, TimeUnit.SECONDS.toMillis(left));
         }
         for (Activity activity : new ArrayList<>(visible)) {
             cover(activity);

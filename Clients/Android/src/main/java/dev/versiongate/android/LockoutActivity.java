@@ -6,8 +6,6 @@ package dev.versiongate.android;
 import android.app.Activity;
 import android.os.Build;
 import android.os.Bundle;
-import android.os.Handler;
-import android.os.Looper;
 import android.util.TypedValue;
 import android.view.View;
 import android.view.ViewGroup;
@@ -30,10 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class LockoutActivity extends Activity {
     private static final int PADDING = 24;
     private static final int BACK_IS_CALLED = 33;
-    private static final long MINUTE = 60_000;
 
-    private final Handler main = new Handler(Looper.getMainLooper());
-    private final Runnable look = this::look;
     private @Nullable LinearLayout content;
     private @Nullable List<@Nullable String> shown;
 
@@ -101,24 +96,6 @@ public final class LockoutActivity extends Activity {
 
     private static void add(LinearLayout content, View view) {
         content.addView(view, ViewGroup.LayoutParams.MATCH_PARENT, ViewGroup.LayoutParams.WRAP_CONTENT);
-    }
-
-    /** A lockout with an end is asked for again soon after it; any other is when 15 minutes are over. */
-    private void look() {
-        GateScreens.check(this);
-        main.postDelayed(look, MINUTE);
-    }
-
-    @Override
-    protected void onStart() {
-        super.onStart();
-        main.postDelayed(look, MINUTE);
-    }
-
-    @Override
-    protected void onStop() {
-        main.removeCallbacks(look);
-        super.onStop();
     }
 
     /** Stays. */
