@@ -227,7 +227,7 @@ struct WarningOracle {
     private static func matches(_ rule: Rule, _ release: Release) -> Bool {
         let version = AppVersion(release.version)!
         func contains(_ range: String, _ version: AppVersion) -> Bool {
-            (try? VersionRange(range))?.contains(version) ?? false
+            VersionRange(range)?.contains(version) ?? false
         }
         return rule.versions.map { contains($0, version) } ?? true
             && rule.builds.flatMap { builds in release.build.map { contains(builds, AppVersion($0)!) } } ?? true

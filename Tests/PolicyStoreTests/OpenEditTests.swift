@@ -215,13 +215,13 @@ struct OpenEditTests {
             "\(Self.example) GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_admin"
         )
         let seed = SeededGenerator().seed
-        let outcomes = Mutex<[String: Int]>([:])
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let found = try await withThrowingTaskGroup(of: [String: Int].self) { group in
             for session in 0..<8 {
                 group.addTask {
                     var random = SeededGenerator(seed: seed &+ UInt64(session))
                     let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
                     try await connection.execute("SET client_min_messages = error")
+                    var outcomes: [String: Int] = [:]
                     for _ in 0..<300 {
                         var outcome = "made"
                         do {
@@ -233,13 +233,13 @@ struct OpenEditTests {
                         } catch is PolicyRefusals {
                             outcome = "refused"
                         }
-                        outcomes.withLock { $0[outcome, default: 0] += 1 }
+                        outcomes[outcome, default: 0] += 1
                     }
+                    return outcomes
                 }
             }
-            try await group.waitForAll()
+            return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
         }
-        let found = outcomes.withLock { $0 }
         print("VERSIONGATE_SEED=\(seed): \(found.sorted { $0.key < $1.key })")
         #expect(found["40P01"] == nil)
         #expect((found["made"] ?? 0) > 1_000)

@@ -9,7 +9,7 @@ extension Platform {
     var numbersOfNoSystem: VersionInterval { Self.numbersOfNoSystem[name] ?? .none }
 
     private static let numbersOfNoSystem = ["ios": ">=19.x <26.x", "macos": ">=16.x <26.x", "android": ">=20.x"]
-        .compactMapValues { try? VersionRange($0).intervals.first }
+        .compactMapValues { VersionRange($0)?.intervals.first }
 
     /// The numbers that the version of the system begins with which has a major version of Apple's kernel.
     package func system(ofDarwin major: Int) -> String? {

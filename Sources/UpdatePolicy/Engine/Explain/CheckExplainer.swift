@@ -116,8 +116,11 @@ struct CheckExplainer {
         else {
             return false
         }
-        let versions = JudgedRule(rule).effectiveVersions
-        return versions.contains { $0.contains(version.key) } != versions.contains { $0.contains(release.key) }
+        let (range, target) = (rule.versions.flatMap(VersionRange.init), rule.target.flatMap(AppVersion.init))
+        func isFor(_ version: AppVersion) -> Bool {
+            (rule.versions == nil || range?.contains(version) == true) && target.map { version.key < $0.key } ?? true
+        }
+        return isFor(version) != isFor(release)
     }
 
     private func bucket(_ rule: Rule) -> Int? {
