@@ -75,6 +75,9 @@ def references(objects):
                 faults.append(f"{name}: {container['name']} may become more than it is, or write into its image")
             if security.get("capabilities", {}).get("drop") != ["ALL"]:
                 faults.append(f"{name}: {container['name']} keeps capabilities")
+            named = {variable["name"] for variable in container["env"]}
+            if "VERSIONGATE_STATE_DIR" in named and "VERSIONGATE_BRAKE_FILE" not in named:
+                faults.append(f"{name}: the brake of each pod is its own, and ends with it")
             mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
             faults += [f"{name}: there is no volume {mount}" for mount in mounts if mount not in volumes]
             for variable in container["env"]:
@@ -82,7 +85,15 @@ def references(objects):
                 if reference and reference["key"] not in keys.get(("ConfigMap", reference["name"]), ()):
                     faults.append(f"{name}: {variable['name']}: no key {reference['key']} of {reference['name']}")
                 path = variable.get("value", "")
-                if variable["name"].endswith("_FILE"):
+                if variable["name"] == "VERSIONGATE_BRAKE_FILE":
+                    brakes = [
+                        mount for mount, place in mounts.items()
+                        if path.rsplit("/", 1)[0] == place and volumes[mount].get("configMap", {}).get("optional")
+                    ]
+                    # A subPath would never change.
+                    if not brakes or any("subPath" in mount for mount in container["volumeMounts"]):
+                        faults.append(f"{name}: the brake {path} is in no ConfigMap that may be missing")
+                elif variable["name"].endswith("_FILE"):
                     found = [
                         volume["secret"]["secretName"] for mount, place in mounts.items()
                         if "secret" in (volume := volumes[mount]) and path.startswith(place + "/")

@@ -38,7 +38,8 @@ trap 'rm -rf -- "$broken"' EXIT
 for mistake in deployment.yaml:readOnlyRootFilesystem:readOnlyRootFileSystem deployment.yaml:'replicas. 2':'replicas: two' \
     budget.yaml:policy/v1:policy/v1beta1 migrate.yaml:'drop. .ALL.':'drop: []' service.yaml:component..server:component..web \
     deployment.yaml:key..server-database:'key: database' deployment.yaml:versiongate-server:versiongate-sever \
-    kustomization.yaml:'  - network.yaml': ; do
+    kustomization.yaml:'  - network.yaml': deployment.yaml:'optional. true':'optional: false' \
+    deployment.yaml:/run/brake/brake:/var/lib/versiongate/brake deployment.yaml:VERSIONGATE_BRAKE_FILE:VERSIONGATE_BREAK ; do
     IFS=: read -r file from to <<< "${mistake//../§}"
     rm -rf "$broken/kubernetes"
     cp -r "$folder" "$broken/kubernetes"
@@ -49,4 +50,4 @@ for mistake in deployment.yaml:readOnlyRootFilesystem:readOnlyRootFileSystem dep
         exit 1
     fi
 done
-printf 'Each of eight mistakes is found\n'
+printf 'Each of eleven mistakes is found\n'

@@ -9,6 +9,7 @@ import TestDatabase
 import TestRandom
 import TestSystem
 import Testing
+import UpdatePolicy
 
 @testable import VersionGateCommands
 
@@ -148,37 +149,51 @@ struct StoreSyncTests {
         }
     }
 
-    /// An answer, what is said of it, and whether somebody must look.
+    /// An answer, and what is said of it.
     private struct Lie: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answer: ScriptedServer.Answer
         let words: String
-        var isFailure = true
 
-        init(_ name: String, _ answer: ScriptedServer.Answer, _ words: String, isFailure: Bool = true) {
-            (testDescription, self.answer, self.words, self.isFailure) = (name, answer, words, isFailure)
+        init(_ name: String, _ answer: ScriptedServer.Answer, _ words: String) {
+            (testDescription, self.answer, self.words) = (name, answer, words)
         }
     }
 
     private static let lies = [
-        Lie("an empty result", .response(.ok, [:], empty), "it does not have the app", isFailure: false),
+        Lie("an empty result", .response(.ok, [:], empty), "it does not have the app"),
+        Lie("another app", .response(.ok, [:], results("9", bundle: "a.b")), "its answer is about a.b"),
         Lie(
-            "another app",
-            .response(.ok, [:], results("9", bundle: "a.b")),
-            "its answer is about a.b",
-            isFailure: false
+            "another app with a long name",
+            .response(.ok, [:], results("9", bundle: "a\\n\\u001b" + String(repeating: "b", count: 900_000))),
+            "its answer is about a"
         ),
-        Lie(
-            "an old version",
-            .response(.ok, [:], results("1.1")),
-            "older than 1.2, which is recorded",
-            isFailure: false
-        ),
+        Lie("an old version", .response(.ok, [:], results("1.1")), "older than 1.2, which is recorded"),
         Lie(
             "an app for macOS",
             .response(.ok, [:], results("2").replacing("\"software\"", with: "\"mac-software\"")),
-            "another platform (mac-software)",
-            isFailure: false
+            "another platform (mac-software)"
+        ),
+        Lie(
+            "no least system",
+            .response(.ok, [:], results("2").replacing(#","minimumOsVersion":"15.0""#, with: "")),
+            "its answer does not say which system 2 needs"
+        ),
+        Lie(
+            "an empty least system",
+            .response(.ok, [:], results("2", minOS: "")),
+            "its answer does not say which system 2 needs"
+        ),
+        Lie(
+            "a number that nobody counts to",
+            .response(.ok, [:], results("1.99999999999999999999")),
+            "far above 1.2, the newest that is recorded; if it is meant: versiongate release add com.example.doto "
+                + "1.99999999999999999999 --platform ios --min-os 15.0"
+        ),
+        Lie(
+            "words of the shell",
+            .response(.ok, [:], results("1.99 (1)")),
+            "release add com.example.doto '1.99 (1)' --platform ios"
         ),
         Lie("a far version", .response(.ok, [:], results("20260101")), "far above 1.2, the newest that is recorded"),
         Lie("no version", .response(.ok, [:], results("latest")), "\"latest\" in its answer is not a version"),
@@ -197,6 +212,11 @@ struct StoreSyncTests {
             .response(.movedPermanently, ["Location": "https://b.example/"]),
             "it sends on to https://b.example/; give the address"
         ),
+        Lie(
+            "a long redirection",
+            .response(.movedPermanently, ["Location": "https://b.example/" + String(repeating: "c", count: 20_000)]),
+            "it sends on to https://b.example/cc"
+        ),
         Lie("an error", .response(.internalServerError), "it answers 500 Internal Server Error"),
         Lie("304 to nothing", .response(.notModified), "it answers 304 to a question without an ETag"),
         Lie("no answer", .end, "it closed the connection without an answer"),
@@ -214,10 +234,55 @@ struct StoreSyncTests {
             _,
             sync in
             let pass = try await sync("")
-            #expect(pass.status == (lie.isFailure ? 1 : 0), "\(pass.errors)")
+            #expect(pass.status == 1 && pass.errors.utf8.count < 1_000, "\(pass.errors.prefix(1_000))")
             let text = pass.errors.replacing("\n", with: " ")
             #expect(text.contains("com.example.doto") && text.contains(lie.words), "\(pass.errors)")
             #expect(try await rows() == "ios 1.2, ios 3 15.0")
+        }
+    }
+
+    /// Versions that are known, a version, and whether it follows from them.
+    private static let successors: [(known: [String], next: String, follows: Bool)] = [
+        (["9.45"], "9.46", true), (["9.45"], "9.45.1", true), (["9.45"], "10.0", true), (["9.45"], "9.65", true),
+        (["9.45"], "44", false), (["9.45"], "219", false), (["9.45"], "9.99", false), (["9.45"], "9.46.99", false),
+        (["9.45"], "9.99999999999999999999", false), (["9.45"], "11", false), (["9.45"], "10.99", false),
+        (["1.9", "1.10"], "2.0", true), (["2.0"], "10.0", false), (["440.0"], "441.0", true),
+        (["2026.7.1"], "2026.8.1", true), (["2026.8.1"], "2027.1.0", true), (["2026.8.1"], "20261.1", false),
+        (["26.12"], "27.1", true), (["20260701"], "20270105", true), (["20260701"], "30000101", false),
+        (["1.2.20260701"], "1.2.20260815", true), (["1.2.20260701"], "1.3.20270105", true),
+        (["1.2"], "1.2.20260701", false),
+        (["4.5.6099"], "4.6.6723", true), (["4.5.6099"], "4.6.60990", false), (["3.0", "2.9.80"], "3.0.90", true),
+        (["1.0.202607011230"], "1.0.202608021230", true), (["v1.2-beta"], "1.3", true), (["1.2.3.4"], "1.2.3.5", true),
+        ([], "1.0", true), ([], "2026.8.1", true), ([], "1.2.20260701", true), ([], "9.9999999999", false),
+        ([], "99999999999999999999", false),
+    ]
+
+    @Test("A version follows from those that are known if none of its numbers leaps", arguments: successors)
+    func leaps(known: [String], next: String, follows: Bool) {
+        let release = StoreRelease(version: next, minOS: "15")
+        #expect(release.leaps(above: known.compactMap { AppVersion($0) }) != follows, "\(next) after \(known)")
+    }
+
+    @Test("No series of answers within a day leads far away, and what a person enters is where it goes on")
+    func series() async throws {
+        try await TestDatabase.current.edit(Self.app)
+        let version = Mutex("9.45")
+        try await withStore(answering: { _ in .response(.ok, [:], Self.results(version.withLock { $0 })) }) { _, sync in
+            for (next, status, wanted) in [
+                ("9.45", 0, "9.45"), ("10.1", 0, "9.45,10.1"), ("11", 1, "9.45,10.1"), ("44", 1, "9.45,10.1"),
+                ("219", 1, "9.45,10.1"), ("10.2.1", 0, "9.45,10.1,10.2.1"), ("10.99", 1, "9.45,10.1,10.2.1"),
+            ] {
+                version.withLock { $0 = next }
+                let pass = try await sync("")
+                #expect(pass.status == status, "\(next): \(pass.errors)")
+                let rows = "SELECT string_agg(version, ',' ORDER BY id) FROM releases"
+                #expect(try await TestDatabase.current.psql(rows).output == "\(wanted)\n", "\(next)")
+            }
+            try await TestDatabase.current.edit(
+                "INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES ('com.example.doto', 'ios', '44', '15', now())"
+            )
+            version.withLock { $0 = "45" }
+            #expect(try await sync("").status == 0)
         }
     }
 
@@ -250,7 +315,7 @@ struct StoreSyncTests {
             }
             #expect(open == 4)
             for (_, answer) in try await answers {
-                guard case .failed(let reason) = answer else {
+                guard case .refused(let reason) = answer else {
                     Issue.record("\(answer)")
                     continue
                 }

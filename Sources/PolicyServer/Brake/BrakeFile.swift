@@ -11,6 +11,8 @@ import UpdatePolicy
 package struct BrakeFile: Sendable, Equatable {
     /// Where it is.
     package let path: String
+    /// Whether somebody has named it, so that its folder has to be there. That of the state is made when there is a policy.
+    private let isNamed: Bool
 
     /// What is at the path.
     package enum State: Sendable, Equatable {
@@ -44,7 +46,10 @@ package struct BrakeFile: Sendable, Equatable {
     }
 
     /// The folder that it is in.
-    package var folder: String { FilePath(path).removingLastComponent().string }
+    package var folder: String {
+        let folder = FilePath(path).removingLastComponent().string
+        return folder.isEmpty ? "." : folder
+    }
 
     /// The command that takes the brake off.
     package var release: String { "versiongate brake off --brake-file \(path.shellWord)" }
@@ -55,22 +60,27 @@ package struct BrakeFile: Sendable, Equatable {
     /// The brake at a path.
     package init(path: String) {
         self.path = path
+        isNamed = true
     }
 
     /// The brake of servers that keep their state in a folder.
     package init(stateDirectory: String) {
         path = stateDirectory + "/brake"
+        isNamed = false
     }
 
-    /// Looks whether the brake is on. A file that cannot be read is there all the same.
+    /// Looks whether the brake is on. A file that cannot be read is there all the same, and so is a link that leads
+    /// nowhere: what takes lockouts away is not to end because something else did.
     package var state: State {
         var status = stat()
-        guard stat(path, &status) == 0 else {
+        guard lstat(path, &status) == 0 else {
             let error = Errno(rawValue: errno)
-            return error == .noSuchFileOrDirectory || error == .notDirectory ? .absent : .unknown(fault: "\(error)")
+            guard error == .noSuchFileOrDirectory || error == .notDirectory else { return .unknown(fault: "\(error)") }
+            guard isNamed, access(folder + "/", F_OK) != 0 else { return .absent }
+            return .unknown(fault: "there is no folder \(folder)")
         }
         // A pipe would be waited for.
-        guard status.st_mode & S_IFMT == S_IFREG else { return .present(why: "") }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .present(why: "") }
         return .present(why: (try? reason()) ?? "")
     }
 

@@ -33,6 +33,14 @@ struct HTTPExchange {
         var status = HTTPResponseStatus.ok
         var headers = HTTPHeaders()
         var body = ByteBuffer()
+
+        /// Where it sends on to, as far as it is printed.
+        var location: String? {
+            (300..<400).contains(status.code) ? headers.first(name: "Location")?.cut() : nil
+        }
+
+        /// Its status in numbers and words, as far as it is printed.
+        var statusText: String { "\(status.code) \(status.reasonPhrase.cut())" }
     }
 
     /// Why there is no whole answer, beside the errors of connections and of TLS.
@@ -139,4 +147,9 @@ private final class AnswerCollector: ChannelInboundHandler {
         promise.fail(HTTPExchange.Failure.closed)
         context.fireChannelInactive()
     }
+}
+
+extension String {
+    /// The beginning of what somebody else wrote, for a line that people read.
+    func cut(_ most: Int = 200) -> String { count > most ? prefix(most) + "..." : self }
 }

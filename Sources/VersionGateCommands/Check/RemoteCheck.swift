@@ -52,7 +52,7 @@ struct RemoteCheck {
             throw CommandError("the server at \(server) cannot be asked: \(reason(error))")
         }
         let answer = String(buffer: response.body)
-        if let location = response.headers.first(name: "Location"), (300..<400).contains(response.status.code) {
+        if let location = response.location {
             throw CommandError("the server at \(server) sends on to \(location); give the address that it leads to")
         }
         if response.status == .notFound {
@@ -62,7 +62,7 @@ struct RemoteCheck {
             )
         }
         guard response.status == .ok else {
-            throw CommandError("the server answered \(response.status.code) \(response.status.reasonPhrase): \(answer)")
+            throw CommandError("the server answered \(response.statusText): \(answer.cut(1_000))")
         }
         if response.headers.first(name: "Policy-Brake") == "on" {
             CommandError(

@@ -13,13 +13,6 @@ struct StoreFinding: Sendable {
 
 /// What has to be done so that the releases of an app are what a store has.
 struct StoreDecision {
-    /// What is not recorded.
-    struct Refusal: Sendable {
-        let error: CommandError
-        /// Whether somebody has to look at it.
-        let isFailure: Bool
-    }
-
     /// The name of the tool in the history.
     static let tool = "store"
     private static let platform = "ios"
@@ -27,7 +20,8 @@ struct StoreDecision {
     /// The columns that rows lack, by the ids of the rows.
     private var completions: [(id: Int64, values: [ColumnValue<Release>], lacksTime: Bool)] = []
     private var additions: [(release: StoreRelease, regions: [String]?)] = []
-    private(set) var refusals: [Refusal] = []
+    /// What is not recorded, and whether somebody has to look at it.
+    private(set) var refusals: [(error: CommandError, isFailure: Bool)] = []
     private let bundle: String
 
     /// Whether nothing has to be done.
@@ -42,10 +36,21 @@ struct StoreDecision {
             ASCII.lowercased($0.bundle) == ASCII.lowercased(bundle) && $0.platform == Self.platform
         }
         let history = try PolicyHistory(session)
-        for release in found.map(\.release).distinct() {
+        // What the store itself had within a day does not count, so that no series of answers leads far away.
+        let yesterday = now.advanced(byMicroseconds: -86_400_000_000)
+        let settled = try rows.filter { row in
+            guard let time = row.liveAt, time > yesterday else { return true }
+            return try !history.origin(ofRelease: row.id, tool: Self.tool).isOfTool
+        }
+        let known = (settled.isEmpty ? rows.min { $0.id < $1.id }.map { [$0] } ?? [] : settled)
+            .compactMap { AppVersion($0.version) }
+        for release in found.map(\.release).reduce(into: [StoreRelease](), { if !$0.contains($1) { $0.append($1) } }) {
             var countries: [String?] = []
             for finding in found where finding.release == release {
-                let newer = rows.first { $0.isLive(at: now, in: finding.country) && $0.isAbove(release) }
+                let newer = rows.first { row in
+                    guard row.isLive(at: now), row.isIn(finding.country) else { return false }
+                    return AppVersion(row.version).map { $0 > release.parsed } ?? false
+                }
                 guard let newer else {
                     countries.append(finding.country)
                     continue
@@ -63,19 +68,20 @@ struct StoreDecision {
             let missing = countries.filter { country in !same.contains { $0.isIn(country) } }
             guard !missing.isEmpty, areOwn else { continue }
             if same.isEmpty {
-                if let change = try history.removal(
-                    ofRelease: release.version,
-                    of: bundle,
-                    on: Self.platform,
-                    notBy: Self.tool
-                ) {
-                    refuse(release, "was removed by change \(change)")
+                let version = release.version
+                if let change = try history.removal(ofRelease: version, of: bundle, on: Self.platform, notBy: Self.tool)
+                {
+                    refuse(release, "was removed by change \(change)", isFailure: false)
                     continue
                 }
-                if let newest = rows.compactMap({ AppVersion($0.version) }).max(),
-                    Release.isFar(release.parsed, above: newest)
-                {
-                    refuse(release, "far above \(newest), the newest that is recorded", isFailure: true)
+                if release.leaps(above: known) {
+                    let newest = known.max().map { "far above \($0), the newest that is recorded" }
+                    let values = "--platform \(Self.platform) --min-os \(release.minOS.shellWord)"
+                    refuse(
+                        release,
+                        newest ?? "one of its numbers has more than nine digits",
+                        cure: "release add \(bundle) \(version.shellWord) \(values)"
+                    )
                     continue
                 }
             }
@@ -86,8 +92,8 @@ struct StoreDecision {
     private mutating func complete(_ row: Release, _ release: StoreRelease, _ editedByOthers: Set<String>) {
         guard row.withdrawnAt == nil, !row.staged else { return }
         var values: [ColumnValue<Release>] = []
-        if row.minOS == nil, let minOS = release.minOS, !editedByOthers.contains("min_os") {
-            values.append(ColumnValue(\.minOS, minOS))
+        if row.minOS == nil, !editedByOthers.contains("min_os") {
+            values.append(ColumnValue(\.minOS, release.minOS))
         }
         let lacksTime = row.liveAt == nil && !editedByOthers.contains("live_at")
         if !values.isEmpty || lacksTime { completions.append((row.id, values, lacksTime)) }
@@ -97,17 +103,13 @@ struct StoreDecision {
         _ release: StoreRelease,
         _ reason: String,
         in country: String? = nil,
-        isFailure: Bool = false
+        cure command: String? = nil,
+        isFailure: Bool = true
     ) {
         let place = country.map { " in \($0)" } ?? ""
-        let command = "release add \(bundle) \(release.version) --platform \(Self.platform)"
-        let cure = isFailure ? "; if it is meant: \(PrintedCommand(command))" : ""
-        refusals.append(
-            Refusal(
-                error: CommandError("\(release.version) of \(bundle)\(place) is not recorded: \(reason)\(cure)"),
-                isFailure: isFailure
-            )
-        )
+        let cure = command.map { "; if it is meant: \(PrintedCommand($0))" } ?? ""
+        let error = CommandError("\(release.version) of \(bundle)\(place) is not recorded: \(reason)\(cure)")
+        refusals.append((error, isFailure))
     }
 
     /// Edits the releases.
@@ -134,19 +136,5 @@ extension Release {
     fileprivate func isIn(_ country: String?) -> Bool {
         guard let regions, let country else { return true }
         return regions.contains(country)
-    }
-
-    fileprivate func isLive(at time: Timestamp, in country: String?) -> Bool { isLive(at: time) && isIn(country) }
-
-    fileprivate func isAbove(_ release: StoreRelease) -> Bool {
-        AppVersion(version).map { $0 > release.parsed } ?? false
-    }
-}
-
-extension Sequence where Element: Hashable {
-    /// Each element once, where it first stands.
-    fileprivate func distinct() -> [Element] {
-        var seen: Set<Element> = []
-        return filter { seen.insert($0).inserted }
     }
 }

@@ -30,10 +30,10 @@ struct StoreQuestion: Sendable, Hashable {
 /// What became of a question to a store.
 enum StoreAnswer: Sendable {
     case release(StoreRelease)
-    /// The store answered, and has nothing to record.
-    case ignored(String)
-    /// There is no answer, or none that can be read.
-    case failed(String)
+    /// The store does not have the app.
+    case absent
+    /// There is no answer, or none that is taken.
+    case refused(String)
 }
 
 /// Asks a store politely: few questions at a time, each once and bounded, none for what has not changed, none before the
@@ -65,7 +65,7 @@ struct StoreLookup {
             func askNext() {
                 guard let question = rest.next() else { return }
                 group.addTask {
-                    guard ContinuousClock.now < end else { return (question, .failed("there was no time left to ask")) }
+                    guard ContinuousClock.now < end else { return (question, .refused("no time was left to ask")) }
                     return (question, await answer(to: question, at: base, memory))
                 }
             }
@@ -81,10 +81,10 @@ struct StoreLookup {
 
     private func answer(to question: StoreQuestion, at base: String, _ memory: StoreMemory) async -> StoreAnswer {
         if let time = await memory.wait(until: .now()) {
-            return .failed("it asks to wait until \(TimeText.local(time))")
+            return .refused("it asks to wait until \(TimeText.local(time))")
         }
         guard let address = HTTPExchange.Address(base + question.path) else {
-            return .failed("there is no such address")
+            return .refused("there is no such address")
         }
         let known = await memory.answer(to: question)
         var headers: HTTPHeaders = [
@@ -103,18 +103,18 @@ struct StoreLookup {
                 largestBody: Self.largestAnswer
             ).answer()
         } catch {
-            return .failed(reason(error))
+            return .refused(reason(error))
         }
         if let field = response.headers.first(name: "Retry-After"), [429, 503].contains(response.status.code) {
             await memory.pause(field, now: .now())
         }
         switch response.status {
         case .notModified:
-            guard let known else { return .failed("it answers 304 to a question without an ETag") }
+            guard let known else { return .refused("it answers 304 to a question without an ETag") }
             return .release(known.release)
         case .ok:
             guard [nil, "identity"].contains(response.headers.first(name: "Content-Encoding")?.lowercased()) else {
-                return .failed("its answer is compressed, which was not asked for")
+                return .refused("its answer is compressed, which was not asked for")
             }
             let answer = StoreRelease.read(Data(response.body.readableBytesView), for: question)
             if case .release(let release) = answer, let tag = response.headers.first(name: "ETag") {
@@ -122,10 +122,10 @@ struct StoreLookup {
             }
             return answer
         default:
-            if let location = response.headers.first(name: "Location"), (300..<400).contains(response.status.code) {
-                return .failed("it sends on to \(location); give the address that it leads to with --store-url")
+            if let location = response.location {
+                return .refused("it sends on to \(location); give the address that it leads to with --store-url")
             }
-            return .failed("it answers \(response.status.code) \(response.status.reasonPhrase)")
+            return .refused("it answers \(response.statusText)")
         }
     }
 
@@ -135,12 +135,9 @@ struct StoreLookup {
             "it does not answer within \(limit.nanoseconds / 1_000_000_000) seconds"
         case HTTPExchange.Failure.large: "its answer is larger than \(Self.largestAnswer >> 20) MiB"
         case HTTPExchange.Failure.closed: "it closed the connection without an answer"
-        case let error as NIOConnectionError where error.connectionErrors.isEmpty: "no such host is known"
-        case let error as NIOConnectionError
-        where error.connectionErrors.contains { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }:
-            "nothing listens there"
-        case let error as NIOConnectionError: "it cannot be reached: \(error.connectionErrors[0].error)"
-        default: "\(error)"
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { "it cannot be reached: \($0.error)" } ?? "no such host is known"
+        default: "\(error)".cut()
         }
     }
 }

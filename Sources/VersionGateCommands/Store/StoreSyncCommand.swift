@@ -17,8 +17,9 @@ struct StoreSyncCommand: AsyncParsableCommand {
             A recorded one without a least system or a time gets them. Nothing is withdrawn, and nothing that a person \
             wrote is changed: also what a person removed stays away. The history names the tool "store".
 
-            Standard error says which answers were ignored: empty ones, of another app, older than what is recorded. \
-            The status is 1 where an answer could not be had or read; the others are recorded.
+            Standard error says which answers were ignored, and the status is then 1: those that could not be had or \
+            read, that are about another app or older than what is recorded, that do not say which system is needed, \
+            and versions that are far above the history of the app. The others are recorded.
 
             Examples:
               versiongate store sync
@@ -63,26 +64,29 @@ struct StoreSyncCommand: AsyncParsableCommand {
         }
         let answers = try await Progress.showing("Asking the store") { try await lookup.answers(to: questions) }
         var isComplete = true
-        func say(_ error: CommandError, isFailure: Bool) {
+        func say(_ error: CommandError, isFailure: Bool = true) {
             error.printAsWarning()
             if isFailure { isComplete = false }
         }
         for app in apps {
             var found: [StoreFinding] = []
+            var lacking: [CommandError] = []
             for (question, answer) in answers where question.bundle == app.bundle {
                 switch answer {
                 case .release(let release): found.append(StoreFinding(country: question.country, release: release))
-                case .ignored(let reason): say(question.error(reason), isFailure: false)
-                case .failed(let reason): say(question.error(reason), isFailure: true)
+                case .absent: lacking.append(question.error("it does not have the app"))
+                case .refused(let reason): say(question.error(reason))
                 }
             }
+            // An app need not be in every country, but in one.
+            for error in lacking { say(error, isFailure: found.isEmpty) }
             guard !found.isEmpty else { continue }
             do {
-                for refusal in try await record(found, of: app.bundle) {
+                for refusal in try await record(found, of: app.bundle).refusals {
                     say(refusal.error, isFailure: refusal.isFailure)
                 }
             } catch let error as CommandError {
-                say(error, isFailure: true)
+                say(error)
             }
         }
         if !isComplete { throw ExitCode.failure }
@@ -110,16 +114,14 @@ struct StoreSyncCommand: AsyncParsableCommand {
     }
 
     /// Records what is new of an app, in one change.
-    ///
-    /// - Returns: What was not recorded, and why.
-    private func record(_ found: [StoreFinding], of bundle: String) async throws -> [StoreDecision.Refusal] {
+    private func record(_ found: [StoreFinding], of bundle: String) async throws -> StoreDecision {
         let decision = try await database.read { try StoreDecision(found, of: bundle, $0.session) }
-        guard !decision.isEmpty else { return decision.refusals }
+        guard !decision.isEmpty else { return decision }
         try await options.edit(on: database, as: StoreDecision.tool, values: { $0.now }) { editor, now in
             try editor.lock(where: [.init(\App.bundle, bundle)])
             // Somebody may have edited meanwhile.
             try StoreDecision(found, of: bundle, editor.session).make(editor, now: now)
         }
-        return decision.refusals
+        return decision
     }
 }
