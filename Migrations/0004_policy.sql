@@ -274,7 +274,8 @@ COMMENT ON COLUMN rules.platforms IS
     'Platforms: {ios,android}. Stored in lower case; ipados, iphone os and iphoneos become ios.';
 COMMENT ON COLUMN rules.regions IS 'Countries: upper-case ISO 3166-1 alpha-2 codes, and XK: {JP,US}';
 COMMENT ON COLUMN rules.languages IS
-    'Languages, as basic language ranges of RFC 4647: {de,zh-Hant}. zh-Hant matches zh-Hant and zh-Hant-TW.';
+    'Languages, as basic language ranges of RFC 4647: {de,zh-Hant}. zh-Hant matches zh-Hant and zh-Hant-TW. Stored in'
+    ' today''s form: iw becomes he, zh-TW zh-Hant-TW.';
 COMMENT ON COLUMN rules.attributes IS
     'What other members the client must have sent, each with the values accepted: {"channel": ["beta", "nightly"]}';
 COMMENT ON COLUMN rules.target IS
@@ -330,7 +331,8 @@ ALTER TABLE rule_texts REPLICA IDENTITY FULL;
 COMMENT ON TABLE rule_texts IS 'Translations of the rules'' messages.';
 COMMENT ON COLUMN rule_texts.rule IS 'Key of the rule.';
 COMMENT ON COLUMN rule_texts.language IS
-    'BCP 47 tag: de, pt-BR, zh-Hant. The best one for the client is found by RFC 4647 lookup; case does not count.';
+    'BCP 47 tag: de, pt-BR, zh-Hant. The best one for the client is found by RFC 4647 lookup; case does not count. Stored'
+    ' in today''s form: iw becomes he.';
 COMMENT ON COLUMN rule_texts.title IS 'Title of the message in this language, 1 to 200 characters.';
 COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to 4000 characters.';
 
