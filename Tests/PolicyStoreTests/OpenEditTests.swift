@@ -3,7 +3,6 @@
 
 import Logging
 import Postgres
-import Synchronization
 import TestDatabase
 import TestRandom
 import Testing
@@ -205,6 +204,28 @@ struct OpenEditTests {
         }
     }
 
+    /// How many of so many edits of one session came to what: `made`, or how they were refused.
+    private static func outcomes(of edits: Int, seed: UInt64) async throws -> [String: Int] {
+        var random = SeededGenerator(seed: seed)
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute("SET client_min_messages = error")
+        var outcomes: [String: Int] = [:]
+        for _ in 0..<edits {
+            var outcome = "made"
+            do {
+                try await edit(connection, using: &random)
+            } catch let error as PostgresError {
+                outcome = error.sqlState?.rawValue ?? "lost"
+            } catch is PolicyConflict {
+                outcome = "overtaken"
+            } catch is PolicyRefusals {
+                outcome = "refused"
+            }
+            outcomes[outcome, default: 0] += 1
+        }
+        return outcomes
+    }
+
     @Test(
         "Eight sessions that undo, resume, apply, brake and edit the same rows never wait for each other in a circle",
         .whole
@@ -215,31 +236,12 @@ struct OpenEditTests {
             "\(Self.example) GRANT EXECUTE ON FUNCTION brake_rule(text, text, text), brake_app(text, text) TO versiongate_admin"
         )
         let seed = SeededGenerator().seed
-        let outcomes = Mutex<[String: Int]>([:])
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let found = try await withThrowingTaskGroup(of: [String: Int].self) { group in
             for session in 0..<8 {
-                group.addTask {
-                    var random = SeededGenerator(seed: seed &+ UInt64(session))
-                    let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
-                    try await connection.execute("SET client_min_messages = error")
-                    for _ in 0..<300 {
-                        var outcome = "made"
-                        do {
-                            try await Self.edit(connection, using: &random)
-                        } catch let error as PostgresError {
-                            outcome = error.sqlState?.rawValue ?? "lost"
-                        } catch is PolicyConflict {
-                            outcome = "overtaken"
-                        } catch is PolicyRefusals {
-                            outcome = "refused"
-                        }
-                        outcomes.withLock { $0[outcome, default: 0] += 1 }
-                    }
-                }
+                group.addTask { try await Self.outcomes(of: 300, seed: seed &+ UInt64(session)) }
             }
-            try await group.waitForAll()
+            return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
         }
-        let found = outcomes.withLock { $0 }
         print("VERSIONGATE_SEED=\(seed): \(found.sorted { $0.key < $1.key })")
         #expect(found["40P01"] == nil)
         #expect((found["made"] ?? 0) > 1_000)
