@@ -3,7 +3,6 @@
 
 import Logging
 import Postgres
-import Synchronization
 import TestDatabase
 import TestRandom
 import Testing
@@ -205,6 +204,28 @@ struct OpenEditTests {
         }
     }
 
+    /// How many of so many edits of one session came to what: `made`, or how they were refused.
+    private static func outcomes(of edits: Int, seed: UInt64) async throws -> [String: Int] {
+        var random = SeededGenerator(seed: seed)
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await connection.execute("SET client_min_messages = error")
+        var outcomes: [String: Int] = [:]
+        for _ in 0..<edits {
+            var outcome = "made"
+            do {
+                try await edit(connection, using: &random)
+            } catch let error as PostgresError {
+                outcome = error.sqlState?.rawValue ?? "lost"
+            } catch is PolicyConflict {
+                outcome = "overtaken"
+            } catch is PolicyRefusals {
+                outcome = "refused"
+            }
+            outcomes[outcome, default: 0] += 1
+        }
+        return outcomes
+    }
+
     @Test(
         "Eight sessions that undo, resume, apply, brake and edit the same rows never wait for each other in a circle",
         .whole
@@ -217,26 +238,7 @@ struct OpenEditTests {
         let seed = SeededGenerator().seed
         let found = try await withThrowingTaskGroup(of: [String: Int].self) { group in
             for session in 0..<8 {
-                group.addTask {
-                    var random = SeededGenerator(seed: seed &+ UInt64(session))
-                    let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
-                    try await connection.execute("SET client_min_messages = error")
-                    var outcomes: [String: Int] = [:]
-                    for _ in 0..<300 {
-                        var outcome = "made"
-                        do {
-                            try await Self.edit(connection, using: &random)
-                        } catch let error as PostgresError {
-                            outcome = error.sqlState?.rawValue ?? "lost"
-                        } catch is PolicyConflict {
-                            outcome = "overtaken"
-                        } catch is PolicyRefusals {
-                            outcome = "refused"
-                        }
-                        outcomes[outcome, default: 0] += 1
-                    }
-                    return outcomes
-                }
+                group.addTask { try await Self.outcomes(of: 300, seed: seed &+ UInt64(session)) }
             }
             return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
         }
