@@ -24,8 +24,8 @@ struct StatusCommand: AsyncParsableCommand {
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
             database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
-            clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate, disk, brake, key or \
-            revision), \
+            clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate, disk, brake, key, \
+            revision or counts), \
             gone_servers (name, address, revision, seen_at), open_edits (process, role, application: sessions that have \
             edited and not committed), faults (what is wrong in the database, or too much for a feed), lockouts (key, \
             bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), fuses (rule, \
