@@ -91,7 +91,12 @@ package struct VersionGateServer: Sendable {
             try configuration.publicAddress.requireAvailable(for: "public")
         }
         try configuration.managementAddress.requireAvailable(for: "management")
-        let trial = configuration.stateDirectory.map { PolicyTrial(stateDirectory: $0) }
+        let trial = configuration.stateDirectory.map { PolicyTrial(stateDirectory: $0, clock: clock) }
+        if trial?.hasNoFallback == true {
+            logger.critical(
+                "A revision ended servers twice within 10 minutes; it answers all the same, because none has passed before it"
+            )
+        }
         let policy = LivePolicy()
         let brake = configuration.brake.map { BrakeService(file: $0, policy: policy, logger: logger) }
         // The first answer goes by it.
@@ -160,6 +165,7 @@ package struct VersionGateServer: Sendable {
         follower.tls = tls
         follower.lockoutKey = lockoutKey
         follower.trial = trial
+        follower.countsChecks = counting != nil
         follower.answered = { statistics.answeredRequests }
         var lastGoodPolicy = LastGoodPolicyService(file: file, policy: policy, clock: clock, logger: logger)
         lastGoodPolicy.trial = trial
@@ -210,6 +216,8 @@ package struct VersionGateServer: Sendable {
         services.insert(watchdog, at: 0)
         var groupConfiguration = ServiceGroupConfiguration(services: services, logger: logger)
         groupConfiguration.maximumGracefulShutdownDuration = shutdownLimit
+        // After a service has failed the others are cancelled.
+        groupConfiguration.maximumCancellationDuration = shutdownLimit
         let group = ServiceGroup(configuration: groupConfiguration)
         TerminationSignals.trap { Task { await group.triggerGracefulShutdown() } }
         let result: Result<Void, any Error>

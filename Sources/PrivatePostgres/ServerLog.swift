@@ -31,9 +31,8 @@ struct ServerLog {
     }
 
     private func reading<R>(_ body: (FileDescriptor) throws -> R) -> R? {
-        guard let descriptor = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
-            return nil
-        }
+        let options: FileDescriptor.OpenOptions = [.nonBlocking, .closeOnExec, .noFollow]
+        guard let descriptor = try? FileDescriptor.open(path, .readOnly, options: options) else { return nil }
         return try? descriptor.closeAfter { try body(descriptor) }
     }
 }

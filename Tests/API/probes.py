@@ -21,7 +21,7 @@ from contract import Contract
 
 
 # What no answer of a server that is well has; the tests of each fault look at it.
-ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.brake", "Ready.brakeError", "Ready.heldBackRevision", "Ready.certificateError", "Ready.lockoutKeyError", "Ready.replacedPolicy"}
+ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.brake", "Ready.brakeError", "Ready.heldBackRevision", "Ready.lockoutsOff", "Ready.clockError", "Ready.certificateError", "Ready.lockoutKeyError", "Ready.replacedPolicy"}
 
 
 class Listeners:

@@ -184,6 +184,25 @@ struct FollowerStateTests {
         )
     }
 
+    @Test("The follower takes no policy that is held back, takes it once it is not, and any other at once")
+    func holdsBack() {
+        let second = Self.version(2, "b")
+        let held = FollowerState.Event.heldBack(second, until: Self.time(600), after: .milliseconds(1))
+        let note = FollowerState.Note.heldBack(second, until: Self.time(600))
+        let begin = Array(Self.begin.prefix(3)) + [(0, held, [note], Self.wait)]
+        for next in [second, Self.version(3, "c"), Self.version(2, "c")] {
+            run(
+                begin + [
+                    (1, .waited(isStandby: false), [], Self.read1),
+                    (1, held, [note], Self.wait),
+                    (2, .waited(isStandby: false), [], Self.read1),
+                    (2, Self.read(next, answering: Self.first), [], .load),
+                    (2, .loaded(next), [], Self.wait),
+                ]
+            )
+        }
+    }
+
     @Test("The follower takes a lower revision of a primary after 2 seconds, and asks whether it is one only then")
     func takesLowerRevisions() {
         let answering = Self.version(7, "z")

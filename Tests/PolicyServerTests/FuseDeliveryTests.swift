@@ -265,6 +265,35 @@ struct FuseDeliveryTests {
         #expect(try await connection.withSession { try CountStore.isCommitted(blow, $0) } == false)
     }
 
+    @Test(
+        "A server under its brake counts nothing for fuses: one of 60 % blows by the counts of the other server alone",
+        .migratedDatabase
+    )
+    func leavesOutBrakedServers() async throws {
+        var random = FuzzRun.generator()
+        let database = TestDatabase.current
+        let owner = try await database.connect()
+        try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2', fuse = 60")
+        let policy = try await Self.policy(owner)
+        var servers: [Server] = []
+        for isBraked in [true, false] {
+            servers.append(
+                try Server(policy.sendingLockouts(!isBraked)) { database.configuration(user: "versiongate_server") }
+            )
+        }
+        for server in servers {
+            for _ in 0..<1_000 { _ = try server.isLockedOut("1.1", &random) }
+            await server.deliver()
+        }
+        #expect(try await Self.edits(owner) == 1)
+        let counted = try await owner.query("SELECT sum(checks)::int8, sum(lockouts)::int8 FROM fuse_counts").first
+        #expect(try counted?.decode(0, as: Int64.self) == 1_000)
+        #expect(try counted?.decode(1, as: Int64.self) == 1_000)
+        #expect(servers.map { $0.counting.status.blownFuses } == [0, 1])
+        // What they counted of checks is of both.
+        #expect(servers.allSatisfy { $0.counting.status.written == 1_000 })
+    }
+
     @Test("A fuse blows once the database is back, and that it could not is said once")
     func blowsWhenTheDatabaseIsBack() async throws {
         var random = FuzzRun.generator()

@@ -3,6 +3,7 @@
 
 import Foundation
 import PolicyStore
+import Synchronization
 import TestChecks
 import Testing
 import UpdatePolicy
@@ -21,15 +22,41 @@ struct PolicyTrialTests {
     }
 
     /// What a server leaves that dies so many seconds ago while it has a policy on trial.
-    private static func die(of token: String, _ seconds: TimeInterval, in folder: String) throws {
+    static func die(of token: String, _ seconds: TimeInterval, in folder: String) throws {
         let path = "\(folder)/policy-trial.\(UUID().uuidString)"
         try Data(token.utf8).write(to: URL(fileURLWithPath: path))
-        let date = Date(timeIntervalSince1970: 1_772_366_400 - seconds)
+        let date = Date(timeIntervalSince1970: Double(noon.microsecondsSince1970) / 1_000_000 - seconds)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
     }
 
+    static let noon = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
+
+    /// A clock that a test sets, by seconds since noon.
+    final class Clock: Sendable {
+        private let seconds = Mutex(0.0)
+
+        func set(_ new: Double) { seconds.withLock { $0 = new } }
+
+        func now() -> Timestamp {
+            PolicyTrialTests.noon.advanced(byMicroseconds: Int64(seconds.withLock { $0 } * 1_000_000))
+        }
+    }
+
+    private static func trial(_ folder: String, _ clock: Clock = Clock()) -> PolicyTrial {
+        PolicyTrial(stateDirectory: folder, clock: { clock.now() })
+    }
+
+    /// Leaves a policy that has passed.
+    private static func pass(_ revision: Int64, in folder: String) throws {
+        let file = LastGoodPolicyFile(stateDirectory: folder)
+        var writer = LastGoodPolicyFileWriter(file)
+        let policy = try ExamplePolicy.policy(revision: revision)
+        try writer.write(policy)
+        try file.keepAsPassed(policy.version)
+    }
+
     private static func notes(in folder: String) -> Int? {
-        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.count
+        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.count { $0.hasPrefix("policy-trial") }
     }
 
     @Test("A policy passes once it has answered for ten seconds, or nobody has asked for a minute")
@@ -49,20 +76,93 @@ struct PolicyTrialTests {
         #expect(passed([1: 6, 10: 6]) == nil)
     }
 
-    @Test("A policy is held back after two deaths within ten minutes, however long ago, and no other is")
-    func holdsBack() throws {
-        let cases: [(deaths: [(String, TimeInterval)], held: Bool)] = [
-            ([], false), ([("seven", 0)], false), ([("seven", 0), ("six", 1)], false),
-            ([("seven", 0), ("seven", 600)], true), ([("seven", 0), ("seven", 601)], false),
-            ([("seven", 86_400), ("seven", 86_401)], true), ([("seven", 0), ("seven", 700), ("seven", 1_000)], true),
-            ([("seven", 0), ("six", 10), ("seven", 20)], true),
-        ]
-        for (deaths, held) in cases {
+    @Test(
+        "Two deaths of one policy, a second apart and within the last ten minutes, hold it back until the older is ten minutes ago",
+        arguments: [
+            ([], nil), ([("seven", 0)], nil), ([("seven", 0), ("six", 1)], nil), ([("seven", 0), ("seven", 0.9)], nil),
+            ([("seven", 0), ("seven", 1)], 599), ([("seven", 0), ("seven", 600)], nil),
+            ([("seven", 0), ("seven", 599)], 1), ([("seven", 0), ("seven", 601)], nil),
+            ([("seven", 86_400), ("seven", 86_401)], nil), ([("seven", 0), ("seven", 700), ("seven", 701)], nil),
+            ([("seven", 0), ("six", 10), ("seven", 20)], 580), ([("seven", 0), ("seven", 0.5), ("seven", 1.2)], 598.8),
+            ([("seven", -1), ("seven", 1)], nil), ([("seven", -90_000), ("seven", -90_005)], nil),
+            ([("seven", -5), ("seven", 1), ("seven", 3)], 597),
+            ([("seven", 1_772_366_400), ("seven", 1_772_366_390)], nil),
+        ] as [([(String, TimeInterval)], Double?)]
+    )
+    func holdsBack(_ deaths: [(String, TimeInterval)], _ seconds: Double?) throws {
+        try withFolder { folder in
+            try Self.pass(3, in: folder)
+            for (token, ago) in deaths { try Self.die(of: token, ago, in: folder) }
+            let clock = Clock()
+            let trial = Self.trial(folder, clock)
+            let end = seconds.map { Self.noon.advanced(byMicroseconds: Int64($0 * 1_000_000)) }
+            #expect(trial.heldUntil("seven") == end)
+            #expect(trial.heldUntil("six") == nil && trial.heldUntil("eight") == nil)
+            #expect((trial.fallback == nil) == (end == nil) && trial.fallback?.until == end)
+            #expect(!trial.hasNoFallback)
+            guard let seconds else { return }
+            clock.set(seconds - 0.001)
+            #expect(trial.heldUntil("seven") == end)
+            clock.set(seconds)
+            #expect(trial.heldUntil("seven") == nil && trial.fallback == nil)
+            // Nor does a clock that is set back an hour make it last longer.
+            clock.set(-3_600)
+            #expect(trial.heldUntil("seven") == nil && trial.fallback == nil)
+            clock.set(0)
+            #expect(Self.trial(folder, clock).heldUntil("seven") == end)
+            clock.set(seconds)
+            #expect(Self.trial(folder, clock).heldUntil("seven") == nil)
+        }
+    }
+
+    @Test("What ends two servers of one folder at once is one death, however long each has had its policy")
+    func countsServersTogether() throws {
+        for (last, isHeld) in [(20.5, false), (22, true)] {
             try withFolder { folder in
-                for (token, seconds) in deaths { try Self.die(of: token, seconds, in: folder) }
-                let trial = PolicyTrial(stateDirectory: folder)
-                #expect(trial.holdsBack("seven") == held, "\(deaths)")
-                #expect(!trial.holdsBack("six") && !trial.holdsBack("eight"))
+                let clock = Clock()
+                let servers = [Self.trial(folder, clock), Self.trial(folder, clock)]
+                for (server, time) in zip(servers, [0.0, 10]) {
+                    clock.set(time)
+                    server.begin(Self.version)
+                    server.taken(Self.version, at: .now, answered: 0)
+                }
+                // When each was last there.
+                for (server, time) in zip(servers, [20, last]) {
+                    clock.set(time)
+                    #expect(server.look(at: .now, answered: 0) == nil)
+                }
+                try withFolder { left in
+                    try Self.pass(3, in: left)
+                    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+                        let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+                        let time = try #require(attributes[.modificationDate] as? Date)
+                        let noon = Double(Self.noon.microsecondsSince1970) / 1_000_000
+                        try Self.die(of: "seven", noon - time.timeIntervalSince1970, in: left)
+                    }
+                    #expect(Self.notes(in: left) == 2)
+                    clock.set(30)
+                    #expect((Self.trial(left, clock).heldUntil("seven") != nil) == isHeld)
+                }
+            }
+        }
+    }
+
+    @Test("Where nothing older has passed, or servers died of it, too, the newest policy is taken")
+    func takesTheNewest() throws {
+        let deaths = ["token-7", "token-7", "token-5", "token-5"]
+        for (passed, held, fallback) in [
+            ([], false, nil), ([7], false, nil), ([5, 7], false, nil), ([3, 7], true, 3), ([3, 5, 7], false, nil),
+            ([3, 5], true, 3), ([3], true, 3), ([2, 3], true, 3),
+        ] as [([Int64], Bool, Int64?)] {
+            try withFolder { folder in
+                for revision in passed { try Self.pass(revision, in: folder) }
+                for (number, token) in deaths.enumerated() { try Self.die(of: token, Double(number) * 2, in: folder) }
+                let trial = Self.trial(folder)
+                #expect((trial.heldUntil("token-7") != nil) == held, "\(passed)")
+                #expect(trial.hasNoFallback == !held, "\(passed)")
+                #expect(try trial.fallback?.file.read()?.revision == fallback, "\(passed)")
+                trial.holdNothingBack()
+                #expect(trial.heldUntil("token-7") == nil && trial.fallback == nil)
             }
         }
     }
@@ -70,12 +170,13 @@ struct PolicyTrialTests {
     @Test("A policy on trial at a server that lives is no death, and leaves nothing once it is over, however that is")
     func notesPolicies() throws {
         try withFolder { folder in
-            let trial = PolicyTrial(stateDirectory: folder)
-            let other = PolicyTrial(stateDirectory: folder)
+            try Self.pass(3, in: folder)
+            let trial = Self.trial(folder)
+            let other = Self.trial(folder)
             trial.begin(Self.version)
             other.begin(Self.version)
             #expect(Self.notes(in: folder) == 2)
-            #expect(!PolicyTrial(stateDirectory: folder).holdsBack("seven"))
+            #expect(Self.trial(folder).heldUntil("seven") == nil)
             other.stop()
             #expect(Self.notes(in: folder) == 1)
             let start = ContinuousClock.now
@@ -96,21 +197,23 @@ struct PolicyTrialTests {
         }
     }
 
-    @Test("The deaths are forgotten once another policy has passed, and the oldest ones where there are many")
+    @Test("Deaths are forgotten once another policy has passed; those that do not count, or are many, at a start")
     func forgets() throws {
         try withFolder { folder in
+            try Self.pass(3, in: folder)
             for number in 0..<40 { try Self.die(of: "seven", TimeInterval(number), in: folder) }
-            let trial = PolicyTrial(stateDirectory: folder)
-            #expect(trial.holdsBack("seven"))
+            for seconds in [601.0, 1_000_000, -2] { try Self.die(of: "seven", seconds, in: folder) }
+            let trial = Self.trial(folder)
+            #expect(trial.heldUntil("seven") != nil)
             #expect(Self.notes(in: folder) == 32)
             trial.begin(Self.version)
             trial.forgetDeaths()
             #expect(Self.notes(in: folder) == 1)
-            #expect(!PolicyTrial(stateDirectory: folder).holdsBack("seven"))
+            #expect(Self.trial(folder).heldUntil("seven") == nil)
         }
     }
 
-    @Test("A folder that cannot be written, or holds something else, keeps no policy from being taken")
+    @Test("A folder that cannot be written, or holds something else, a pipe too, keeps no policy from being taken")
     func toleratesFolders() throws {
         try withFolder { folder in
             try Data().write(to: URL(fileURLWithPath: "\(folder)/policy-trial.empty"))
@@ -118,33 +221,75 @@ struct PolicyTrialTests {
                 atPath: "\(folder)/policy-trial.folder",
                 withIntermediateDirectories: true
             )
+            #expect(mkfifo("\(folder)/policy-trial.pipe", 0o600) == 0)
+            #expect(symlink("/dev/zero", "\(folder)/policy-trial.zero") == 0)
             for path in [folder, folder + "/none"] {
-                let trial = PolicyTrial(stateDirectory: path)
+                let trial = Self.trial(path)
                 trial.begin(Self.version)
                 trial.taken(Self.version, at: .now, answered: 0)
-                #expect(!trial.holdsBack("seven"))
+                #expect(trial.heldUntil("seven") == nil)
                 trial.stop()
             }
         }
     }
 
-    @Test("The policy that has passed is kept beside the newest one, and only if that is the one in the file")
+    @Test("The policy that has passed is kept beside the newest one, and the one that had passed before it")
     func keepsPassed() throws {
         try withFolder { folder in
             let file = LastGoodPolicyFile(stateDirectory: folder)
             var writer = LastGoodPolicyFileWriter(file)
-            let seven = try ExamplePolicy.policy(revision: 7)
-            let eight = try ExamplePolicy.policy(revision: 8)
-            try file.keepAsPassed(seven.version)
-            #expect(file.passed.occupant == .nothing)
-            try writer.write(seven)
-            try file.keepAsPassed(seven.version)
-            try writer.write(eight)
-            try file.keepAsPassed(seven.version)
-            #expect(try file.read()?.revision == 8)
-            #expect(try file.passed.read()?.revision == 7)
-            try file.keepAsPassed(eight.version)
-            #expect(try file.passed.read()?.revision == 8)
+            let policies = try (7...9).map { try ExamplePolicy.policy(revision: $0) }
+            func passed() throws -> [Int64?] { try file.passed.map { try $0.read()?.revision } }
+            try file.keepAsPassed(policies[0].version)
+            #expect(try passed() == [nil, nil])
+            try writer.write(policies[0])
+            for _ in 1...2 { try file.keepAsPassed(policies[0].version) }
+            #expect(try passed() == [7, nil])
+            try writer.write(policies[1])
+            try file.keepAsPassed(policies[0].version)
+            #expect(try passed() == [7, nil])
+            for _ in 1...2 { try file.keepAsPassed(policies[1].version) }
+            #expect(try passed() == [8, 7])
+            try writer.write(policies[2])
+            try file.keepAsPassed(policies[1].version)
+            try file.keepAsPassed(policies[2].version)
+            #expect(try file.read()?.revision == 9)
+            #expect(try passed() == [9, 8])
         }
+    }
+
+    @Test("Only the policy that has passed is kept as such, also while another one is written in its place")
+    func keepsNoOther() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-trial-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = LastGoodPolicyFile(stateDirectory: folder)
+        let seven = try ExamplePolicy.policy(revision: 7)
+        let eight = try ExamplePolicy.policy(revision: 8)
+        var writer = LastGoodPolicyFileWriter(file)
+        var contents: [Data] = []
+        for policy in [seven, eight] {
+            try writer.write(policy)
+            contents.append(try Data(contentsOf: URL(fileURLWithPath: file.path)))
+        }
+        let both = contents
+        let replacing = Task.detached {
+            while !Task.isCancelled {
+                for contents in both {
+                    try contents.write(to: URL(fileURLWithPath: file.path + ".next"))
+                    guard rename(file.path + ".next", file.path) == 0 else { throw CancellationError() }
+                }
+            }
+        }
+        var kept = 0
+        for _ in 0..<20_000 where kept < 500 {
+            unlink(file.passed[0].path)
+            try file.keepAsPassed(seven.version)
+            let occupant = file.passed[0].occupant
+            #expect(occupant == .policy(seven.version) || occupant == .nothing)
+            kept += occupant == .nothing ? 0 : 1
+        }
+        replacing.cancel()
+        try await replacing.value
+        #expect(kept > 0)
     }
 }

@@ -15,6 +15,7 @@ struct ServerSessionTests {
             ("gate-1:8080", 0, [], "gate-1:8080"),
             ("gate-1:8080", 0, [.certificate], "gate-1:8080"),
             ("gate-1:8080", 0, [.certificate, .disk], "gate-1:8080"),
+            ("gate-1:8080", 0, [.revision, .counts], "gate-1:8080"),
             ("gate-1:8080", -90, [.certificate, .disk], ":8080"),
             ("versiongate-5d8f9c7b6d-x2x7k:8080", 0, [.certificate], ":8080"),
             ("versiongate-5d8f9c7b6d-x2x7k:8080", -90_000, [.certificate, .disk], ":8080"),

@@ -231,6 +231,34 @@ struct CountingTests {
         }
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(try await rows(TestDatabase.current.connect()).isEmpty)
+        #expect(!ending.errors.contains("fuse"), "\(ending.errors)")
+    }
+
+    @Test("With an interval of 0 and a fuse, log and status say that no fuse blows by the server", .migratedDatabase)
+    func saysThatNoFuseBlows() async throws {
+        try await TestDatabase.current.edit(
+            """
+            INSERT INTO apps (bundle) VALUES ('a');
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2020-01-01Z');
+            INSERT INTO rules (key, bundle, versions, enabled, lockout, fuse, title, text, link)
+            VALUES ('old', 'a', '<2', true, true, 5, 't', 'x', 'https://a.example');
+            """
+        )
+        let sentence = "it counts no checks, so no fuse blows by what it answers"
+        for (interval, isSaid) in [("0", true), ("10", false)] {
+            let serving = binary(TestDatabase.current)
+            let ending = try await ServingBinary.run(serving, arguments: ["--count-interval", interval]) { _ in
+                let versiongate = BuiltBinary(TestDatabase.current)
+                var status = ""
+                try await Poll.until("the server in the status") {
+                    status = try await versiongate.run("status").output
+                    return status.contains("at revision 1")
+                }
+                #expect(status.contains(sentence) == isSaid, "\(status)")
+                #expect(try await versiongate.run("status --format json").output.contains(#""counts""#) == isSaid)
+            }
+            #expect(ending.errors.contains("No fuse blows by what this server answers") == isSaid, "\(ending.errors)")
+        }
     }
 
     @Test(

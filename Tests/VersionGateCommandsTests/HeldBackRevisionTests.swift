@@ -22,13 +22,17 @@ struct HeldBackRevisionTests {
         """
     private static let answer = #"{"messages":[{"id":"update","title":"Please update","text":"1.2 is there."}]}"#
 
+    /// - Parameter seconds: How long a policy is on trial.
+    @discardableResult
     private static func run(
         _ folder: StateFolder,
+        trial seconds: String = "0.05",
+        database: String = TestDatabase.current.url(user: "versiongate_server"),
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> ServingBinary.Ending {
         let binary = BuiltBinary(environment: [
-            "DATABASE_URL": TestDatabase.current.url(user: "versiongate_server"),
-            "VERSIONGATE_DEBUG_FATAL_RULE": "killer", "VERSIONGATE_DEBUG_TRIAL_SECONDS": "0.05",
+            "DATABASE_URL": database,
+            "VERSIONGATE_DEBUG_FATAL_RULE": "killer", "VERSIONGATE_DEBUG_TRIAL_SECONDS": seconds,
             // To print where a server died takes seconds of a processor.
             "SWIFT_BACKTRACE": "enable=no",
         ])
@@ -44,6 +48,28 @@ struct HeldBackRevisionTests {
     private static func askUntilItEnds(_ server: ServingBinary) async throws {
         try await Poll.until("the end of the server") {
             (try? await server.check(client)) == nil
+        }
+    }
+
+    /// Has the servers that died have died so many seconds earlier.
+    private static func age(_ folder: StateFolder, by seconds: TimeInterval) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasPrefix("policy-trial.") {
+            let path = "\(folder.path)/\(name)"
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            try FileManager.default.setAttributes([.modificationDate: try #require(date) - seconds], ofItemAtPath: path)
+        }
+    }
+
+    /// Somebody kills servers while they have what is newest on trial.
+    private static func die(_ times: Int, in folder: StateFolder) async throws {
+        for _ in 0..<times {
+            try age(folder, by: 5)
+            let ending = try await run(folder, trial: "1000") { server in
+                _ = try await server.check(client)
+                kill(server.processIdentifier, SIGKILL)
+            }
+            #expect(ending.status == nil)
         }
     }
 
@@ -80,6 +106,7 @@ struct HeldBackRevisionTests {
                     }
                 }
                 for folder in [first, second] {
+                    try Self.age(folder, by: 5)
                     let ending = try await Self.run(folder) { server in try await Self.askUntilItEnds(server) }
                     #expect(ending.status == nil)
                 }
@@ -98,21 +125,124 @@ struct HeldBackRevisionTests {
         }
     }
 
+    private static let lockout = """
+        INSERT INTO apps (bundle) VALUES ('com.example.doto');
+        INSERT INTO releases (bundle, platform, version, live_at)
+        VALUES ('com.example.doto', 'ios', '2', '2020-01-01Z');
+        INSERT INTO rules (key, bundle, versions, title, text, link, enabled, lockout)
+        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', 'https://a.example', true, true);
+        """
+    private static let locked = #"{"bundle":"com.example.doto","version":"1.1","platform":"ios"}"#
+
+    @Test("A lockout that was taken away does not come back where somebody kills servers, with the database or without")
+    func bringsNoLockoutBack() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.lockout)
+        try await StateFolder.with { folder in
+            try await Self.run(folder) { server in
+                try await server.check(Self.locked) { $0.contains("lockout") }
+                try await Self.fallBack(in: folder)
+            }
+            try await database.connect().execute("SELECT brake_rule('update', 'lockout', 'incident 42')")
+            try await Self.die(2, in: folder)
+            for url in [database.url(user: "versiongate_server"), "postgresql://127.0.0.1:1/nothing"] {
+                try await Self.run(folder, database: url) { server in
+                    let answer = try await server.check(Self.locked)
+                    #expect(answer.contains("Please update") && !answer.contains("lockout"), "\(answer)")
+                    let ready = try await server.management("/ready")
+                    #expect(ready.status == 200 && ready.body.contains("lockoutsOff"), "\(ready.body)")
+                    #expect(try await server.management("/metrics").body.contains("versiongate_policy_held_back 1\n"))
+                }
+            }
+        }
+    }
+
+    @Test("What is held back is taken without a restart once the deaths are ten minutes ago, and is not weeks later")
+    func lapses() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.lockout)
+        try await StateFolder.with { folder in
+            try await Self.run(folder) { server in
+                try await server.check(Self.locked) { $0.contains("lockout") }
+                try await Self.fallBack(in: folder)
+            }
+            try await database.edit("UPDATE rules SET title = 'Update now'")
+            try await Self.die(2, in: folder)
+            // The older of both counts for some seconds more.
+            try Self.age(folder, by: 580)
+            let ending = try await Self.run(folder) { server in
+                try await server.check(Self.locked) { $0.contains("Update now") && $0.contains("lockout") }
+                let ready = try await server.management("/ready").body
+                #expect(!ready.contains("heldBackRevision") && !ready.contains("lockoutsOff"), "\(ready)")
+            }
+            #expect(ending.errors.contains("A revision that ends servers is held back"), "\(ending.errors)")
+            try await Self.die(2, in: folder)
+            try Self.age(folder, by: 3_000_000)
+            let later = try await Self.run(folder) { server in
+                let answer = try await server.check(Self.locked)
+                #expect(answer.contains("Update now") && answer.contains("lockout"), "\(answer)")
+            }
+            #expect(!later.errors.contains("held back"), "\(later.errors)")
+        }
+    }
+
+    @Test("Where no policy has passed, the newest answers after any number of deaths, and the server is ready")
+    func takesTheNewestWhereNoneHasPassed() async throws {
+        try await TestDatabase.current.edit(Self.lockout)
+        try await StateFolder.with { folder in
+            try await Self.die(3, in: folder)
+            let ending = try await Self.run(folder) { server in
+                #expect(try await server.check(Self.locked).contains("lockout"))
+                let ready = try await server.management("/ready")
+                #expect(ready.status == 200 && ready.body.contains(#""source":"database""#), "\(ready.body)")
+            }
+            #expect(ending.errors.contains("it answers all the same, because none has passed before it"))
+        }
+    }
+
+    @Test("Two servers of one state folder that are killed together have died once")
+    func countsServersTogether() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.lockout)
+        try await StateFolder.with { folder in
+            try await Self.run(folder) { server in
+                try await server.check(Self.locked) { $0.contains("lockout") }
+                try await Self.fallBack(in: folder)
+            }
+            try await database.edit("UPDATE rules SET title = 'Update now'")
+            try await Self.run(folder, trial: "1000") { first in
+                try await Self.run(folder, trial: "1000") { second in
+                    for server in [first, second] { _ = try await server.check(Self.locked) }
+                    for server in [first, second] { kill(server.processIdentifier, SIGKILL) }
+                }
+            }
+            let ending = try await Self.run(folder) { server in
+                let answer = try await server.check(Self.locked)
+                #expect(answer.contains("Update now") && answer.contains("lockout"), "\(answer)")
+            }
+            #expect(!ending.errors.contains("held back"), "\(ending.errors)")
+        }
+    }
+
     private static func expectSaid(_ server: ServingBinary, _ revision: Int64) async throws {
         let ready = try await server.management("/ready")
         #expect(ready.status == 200)
         #expect(ready.body.contains(#""heldBackRevision":\#(revision)"#), "\(ready.body)")
-        #expect(ready.body.contains("ended 2 times within 10 minutes"))
+        #expect(ready.body.contains("ended twice within 10 minutes") && ready.body.contains("lockoutsOff"))
+        #expect(!ready.body.contains("undo"))
         let metrics = try await server.management("/metrics").body
         #expect(metrics.contains("versiongate_policy_held_back 1\n"))
         #expect(metrics.contains("versiongate_policy_reload_fault 1\n"))
         let page = try await server.management("/").body
-        #expect(page.contains("is held back") && page.contains("versiongate undo \(revision)"), "\(page)")
+        #expect(page.contains("is held back") && page.contains("That ends by itself at"), "\(page)")
+        #expect(!page.contains("versiongate undo \(revision)") && !page.contains("the database was away"), "\(page)")
         var status = ""
         for _ in 1...200 where !status.contains("holds back") {
             status = try await BuiltBinary(TestDatabase.current).run("status").output
         }
-        #expect(status.contains("it holds back a revision by which servers ended, see its /ready"), "\(status)")
+        let sentence =
+            "it holds back a revision by which servers ended, and sends lockouts as plain messages, see its /ready"
+        #expect(status.contains(sentence), "\(status)")
     }
 
     private static func expectNextEdit(_ folder: StateFolder) async throws {

@@ -75,6 +75,27 @@ struct LastGoodPolicyTests {
     }
 
     @Test(
+        "Pipes in the places of the files of the state folder keep no server from starting, with or without the database",
+        .migratedDatabase
+    )
+    func startsWithPipes() async throws {
+        for binary in [
+            Self.noDatabase,
+            BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")]),
+        ] {
+            try await StateFolder.with { folder in
+                for name in ["", ".passed", ".passed.1", ".1", ".damaged"] {
+                    #expect(mkfifo(folder.policyFile + name, 0o600) == 0)
+                }
+                for name in ["brake", "policy-trial.x"] { #expect(mkfifo("\(folder.path)/\(name)", 0o600) == 0) }
+                try await serve(binary, folder) { server async throws in
+                    #expect(try await server.check(Self.payload2013) == Self.noMessages)
+                }
+            }
+        }
+    }
+
+    @Test(
         "The last good policy that is damaged is set aside, and does not keep the server from starting",
         .migratedDatabase,
         arguments: ["truncated", "changed", "foreign", "empty"]

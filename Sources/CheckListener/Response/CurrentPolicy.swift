@@ -26,19 +26,13 @@ package final class CurrentPolicy: Sendable {
         state.withLock { $0.policy }
     }
 
-    /// Makes a policy the one that answers; without its lockouts while the brake is on.
-    package func replace(with new: CompiledPolicy) {
-        state.withLock { $0.policy = new.sendingLockouts($0.sendsLockouts) }
-    }
-
-    /// Makes a policy the one that answers, unless there is one already.
+    /// Makes a policy the one that answers.
     ///
-    /// - Returns: Whether it answers now.
-    package func replaceNothing(with new: CompiledPolicy) -> Bool {
+    /// - Parameter sends: Whether lockouts are sent from now on; nil: as before.
+    package func replace(with new: CompiledPolicy, sendingLockouts sends: Bool? = nil) {
         state.withLock { state in
-            guard state.policy == nil else { return false }
+            state.sendsLockouts = sends ?? state.sendsLockouts
             state.policy = new.sendingLockouts(state.sendsLockouts)
-            return true
         }
     }
 

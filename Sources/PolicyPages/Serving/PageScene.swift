@@ -19,9 +19,7 @@ struct PageScene: Sendable {
         self.now = now
         if facts.policy == nil { note("This server has no policy yet: checks are answered without messages.") }
         for fault in facts.faults { note(fault.text, remedy: fault.remedy) }
-        if facts.isFromDisk {
-            note("The policy was read from this machine's disk, because the database was away at the start.")
-        }
+        if facts.isFromDisk { note("The policy was read from this machine's disk.") }
     }
 
     // MARK: - The policy in memory

@@ -7,7 +7,7 @@ package import UpdatePolicy
 package struct ServerFacts: Sendable {
     /// The policy that answers; nil before there is one.
     package var policy: CompiledPolicy?
-    /// Whether it was read from disk, because the database was away at the start.
+    /// Whether it was read from disk.
     package var isFromDisk = false
     /// When it was loaded.
     package var loadedAt: Timestamp?

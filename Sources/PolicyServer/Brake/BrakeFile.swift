@@ -141,7 +141,7 @@ package struct BrakeFile: Sendable, Equatable {
         let file = try FileDescriptor.open(
             FilePath(path),
             .writeOnly,
-            options: [.create, .append, .noFollow, .closeOnExec],
+            options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
         try file.closeAfter { _ = try file.writeAll(text.utf8) }

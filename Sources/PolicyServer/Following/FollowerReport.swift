@@ -24,6 +24,7 @@ struct FollowerReport {
         case .notificationsRefused(let reason):
             logger.notice("The database refuses to notify", metadata: ["error": "\(reason)"])
         case .upToDate: policy.noteUpToDate()
+        case .heldBack(let version, let end): heldBack(version, until: end)
         case .unedited(let time):
             let reason =
                 "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
@@ -69,20 +70,20 @@ struct FollowerReport {
         )
     }
 
-    /// Notes that a policy is not taken because servers died of it.
-    ///
-    /// - Returns: Why, and what to do.
-    func heldBack(_ version: PolicyVersion) -> String {
+    /// Notes that a policy is not taken because servers died of it, and says once what ends that.
+    private func heldBack(_ version: PolicyVersion, until end: Timestamp) {
         let reason =
-            "servers with this state folder ended \(PolicyTrialNotes.deaths) times within"
-            + " \(Int(PolicyTrialNotes.period / 60)) minutes while they answered by revision \(version.revision), so it is"
-            + " held back; any other revision is taken: undo what is in it, or edit it"
+            "servers with this state folder ended twice within 10 minutes while they began to answer by revision"
+            + " \(version.revision), so it is held back, and the policy before it answers with its lockouts as plain"
+            + " messages; that ends by itself at \(end), or with the next edit: if somebody killed the servers, any edit"
+            + " will do, else change what ends them"
         policy.noteHeldBack(version)
+        guard policy.status.failure?.reason != reason else { return }
         logger.critical(
             "A revision that ends servers is held back",
             metadata: ["policy.revision": "\(version.revision)", "reason": "\(reason)"]
         )
-        return reason
+        policy.noteFailure(reason, at: clock())
     }
 
     func loaded(_ compiled: CompiledPolicy, _ amount: String, insteadOf replaced: PolicyVersion?) {

@@ -54,6 +54,8 @@ struct FollowerState {
         case listenRefused(String)
         /// The database is at this version; `answering` is the version of the policy that answers, or is about to.
         case version(PolicyVersion, answering: PolicyVersion?, after: Duration)
+        /// The database is at this version, which is not taken until a time because servers died of it.
+        case heldBack(PolicyVersion, until: Timestamp, after: Duration)
         case primary(Bool)
         /// The policy of this version answers now.
         case loaded(PolicyVersion)
@@ -74,6 +76,7 @@ struct FollowerState {
         case notificationsRefused(String)
         /// The policy that answers is that of the database.
         case upToDate
+        case heldBack(PolicyVersion, until: Timestamp)
         /// Nothing was ever edited in the database; its empty policy is taken at this time.
         case unedited(takenAt: Timestamp)
         /// Something failed; of a policy that cannot be compiled, this is the revision.
@@ -115,6 +118,9 @@ struct FollowerState {
         case .version(let version, let answering, let duration):
             answerTimeout.answered(after: duration)
             return judge(version, answering, seenAt: now, isPrimary: nil)
+        case .heldBack(let version, let end, let duration):
+            answerTimeout.answered(after: duration)
+            return [.heldBack(version, until: end)] + wait()
         case .primary(let isPrimary):
             guard let lower else { return wait() }
             return judge(lower.version, lower.answering, seenAt: lower.seenAt, isPrimary: isPrimary)

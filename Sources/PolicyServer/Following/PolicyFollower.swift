@@ -26,6 +26,8 @@ struct PolicyFollower: Service {
     var lockoutKey: ReloadedLockoutKey?
     /// Notes which policy is taken, in case that the server dies of it; nil: nothing does.
     var trial: PolicyTrial?
+    /// Whether checks are counted, without which no fuse blows.
+    var countsChecks = true
     /// How many requests were answered so far.
     var answered: @Sendable () -> Int = { 0 }
 
@@ -109,6 +111,7 @@ struct PolicyFollower: Service {
             }
             let duration = ContinuousClock.now - begin
             report.polled(databaseClock)
+            if let end = trial?.heldUntil(version.token) { return .heldBack(version, until: end, after: duration) }
             return .version(version, answering: earlierPolicy, after: duration)
         case .detectPrimary:
             return .primary(try await !connection.withSession { try PolicyReader.isStandby($0) })
@@ -136,9 +139,6 @@ struct PolicyFollower: Service {
     private func load(_ connection: PostgresConnection) async throws -> FollowerState.Event {
         let start = ContinuousClock.now
         let reading = try await read(connection)
-        if trial?.holdsBack(reading.version.token) == true {
-            return .rejected(reading.version, reason: report.heldBack(reading.version))
-        }
         var replaced: PolicyVersion?
         if case .whole = reading { replaced = try await replacedPolicy(by: reading.version, connection) }
         let compiled: CompiledPolicy
@@ -152,22 +152,26 @@ struct PolicyFollower: Service {
         policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
         trial?.taken(reading.version, at: .now, answered: answered())
         report.loaded(compiled, reading.amount, insteadOf: replaced)
+        if compiled.hasFuses, !countsChecks {
+            logger.warning("No fuse blows by what this server answers: with --count-interval 0 it counts no checks")
+        }
         return .loaded(reading.version)
     }
 
     /// Names the revision that answers in the session, for `versiongate status`; a pooler might give the name to others.
     private func announce(after event: FollowerState.Event, over connection: PostgresConnection) async {
         switch event {
-        case .version, .loaded:
-            guard let revision = policy.current?.revision else { return }
+        case .version, .heldBack, .loaded:
+            guard let current = policy.current else { return }
+            let status = policy.status
             // A connection that is lost here is noticed by what comes next.
             let session = ServerSession.Description(
-                revision: revision,
+                revision: current.revision,
                 address: ServingState.name(serving),
-                databaseClockOffset: policy.status.databaseClockOffset ?? 0,
-                faults: (tls?.fault == nil ? [] : [.certificate]) + (policy.status.fileFault == nil ? [] : [.disk])
-                    + (policy.status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
-                    + (policy.status.heldBack == nil ? [] : [.revision])
+                databaseClockOffset: status.databaseClockOffset ?? 0,
+                faults: (tls?.fault == nil ? [] : [.certificate]) + (status.fileFault == nil ? [] : [.disk])
+                    + (status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
+                    + (status.isHoldingBack ? [.revision] : []) + (current.hasFuses && !countsChecks ? [.counts] : [])
             )
             try? await session.make(over: connection)
         default:

@@ -74,11 +74,12 @@ struct LastGoodPolicyFile: Sendable {
         }
         let contents: Data
         do {
-            contents = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            let file = try StateFile.open(path).file
+            contents = try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: true).readToEnd() ?? Data()
+        } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {
-            throw fault("it cannot be read: \(error.localizedDescription)")
+            throw fault("it cannot be read: \(error)")
         }
         return try policy(in: contents)
     }
@@ -120,9 +121,7 @@ struct LastGoodPolicyFile: Sendable {
             throw fault("its last line is not the checksum of the lines before it")
         }
         do {
-            let policy = try Self.policy(in: lines)
-            try policy.requireAllowedContents()
-            return policy
+            return try Self.policy(in: lines)
         } catch let unknown as UnknownMember {
             throw ofLaterVersion("it has the member \"\(unknown.name)\", which this version does not know")
         } catch {
@@ -168,7 +167,7 @@ struct LastGoodPolicyFile: Sendable {
     private static func occupant(at path: String) -> Occupant {
         let start: Data
         do {
-            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            let file = try StateFile.open(path).file
             start = try file.closeAfter {
                 var bytes = Data(count: 512)
                 let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
@@ -186,25 +185,36 @@ struct LastGoodPolicyFile: Sendable {
 
     // MARK: A policy to fall back on
 
-    /// The last policy that has passed its trial, which is older than the one in the file, or the same.
-    var passed: LastGoodPolicyFile { LastGoodPolicyFile(path: path + ".passed") }
+    /// The last two policies that have passed their trial, the newer one first: it can be the one in the file, or what
+    /// servers died of later.
+    var passed: [LastGoodPolicyFile] {
+        [LastGoodPolicyFile(path: path + ".passed"), LastGoodPolicyFile(path: path + ".passed.1")]
+    }
 
     /// Keeps the policy in the file as the one that has passed last, unless the file has another one by now.
     ///
+    /// - Returns: Whether it is kept as such.
     /// - Throws: ``LastGoodPolicyFileError``; the one that has passed before is kept.
-    func keepAsPassed(_ version: PolicyVersion) throws(LastGoodPolicyFileError) {
-        guard occupant == .policy(version), passed.occupant != .policy(version) else { return }
+    @discardableResult
+    func keepAsPassed(_ version: PolicyVersion) throws(LastGoodPolicyFileError) -> Bool {
+        let (last, before) = (passed[0], passed[1])
+        guard last.occupant != .policy(version) else { return true }
+        guard occupant == .policy(version) else { return false }
         let unfinished = "\(path).\(UUID().uuidString).new"
+        defer { unlink(unfinished) }
         do {
             if link(path, unfinished) != 0 {
                 // Not every file system has hard links.
                 try FileManager.default.copyItem(atPath: path, toPath: unfinished)
             }
-            guard rename(unfinished, passed.path) == 0 else { throw Errno(rawValue: errno) }
+            // The file may have been replaced a moment ago.
+            guard Self.occupant(at: unfinished) == .policy(version) else { return false }
+            rename(last.path, before.path)
+            guard rename(unfinished, last.path) == 0 else { throw Errno(rawValue: errno) }
+            return true
         } catch {
-            unlink(unfinished)
             let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
-            throw fault("it cannot be kept as \(passed.path): \(reason)")
+            throw fault("it cannot be kept as \(last.path): \(reason)")
         }
     }
 

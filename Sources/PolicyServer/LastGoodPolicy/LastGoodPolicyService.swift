@@ -24,7 +24,7 @@ struct LastGoodPolicyService: Service {
     var retryInterval: Duration = .seconds(10)
 
     func run() async throws {
-        await bringBack()
+        await start()
         guard let file else { return try await gracefulShutdown() }
         var writer = LastGoodPolicyFileWriter(file)
         var last: CompiledPolicy?
@@ -33,6 +33,11 @@ struct LastGoodPolicyService: Service {
             tasks.addTask { for await _ in policy.loadedFromDatabase { occasion.yield() } }
             tasks.addTask { while (try? await Task.sleep(for: retryInterval)) != nil { occasion.yield() } }
             for await _ in occasions.cancelOnGracefulShutdown() {
+                // Without the database, too, nothing is held back for longer than it may be.
+                let status = policy.status
+                if status.standsInUntil != nil, !status.databaseIsReachable, trial?.fallback == nil {
+                    await bringBack()
+                }
                 (writer, last) = await write(writer, last)
             }
             tasks.cancelAll()
@@ -42,7 +47,7 @@ struct LastGoodPolicyService: Service {
     }
 
     /// Loads the policy of the file if the database does not give one within ``databaseTimeout``.
-    private func bringBack() async {
+    private func start() async {
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try? await policy.firstDatabaseAttempt() }
             tasks.addTask { try? await Task.sleep(for: Self.databaseTimeout) }
@@ -51,30 +56,42 @@ struct LastGoodPolicyService: Service {
         }
         defer { policy.noteFirstLoadAttempt() }
         // A start that failed elsewhere has cut the wait short; what is known by now says nothing.
-        guard !Task.isCancelled, policy.current == nil, let file = usableFile else { return }
+        guard !Task.isCancelled, policy.current == nil else { return }
+        await bringBack()
+    }
+
+    /// Loads the policy of the file, or in its place one that passed before, where servers died of what is newest.
+    private func bringBack() async {
+        let fallback = trial?.fallback
+        guard let file = fallback?.file ?? file else { return }
         do {
             let loaded = try await LowPriorityThread.run { [trial] in
-                try file.read().map { rows in
-                    trial?.begin(PolicyVersion(revision: rows.revision, token: rows.token))
-                    return try CompiledPolicy(rows)
+                // Another server may have replaced it meanwhile.
+                guard let rows = try file.read(), fallback == nil || trial?.heldUntil(rows.token) == nil else {
+                    return CompiledPolicy?.none
                 }
+                trial?.begin(PolicyVersion(revision: rows.revision, token: rows.token))
+                return try CompiledPolicy(rows)
             }
-            guard let loaded else {
+            if let loaded {
+                guard policy.takeFromDisk(loaded, standingInUntil: fallback?.until, at: clock()) else {
+                    trial?.abandon(loaded.version)
+                    return
+                }
+                trial?.taken(loaded.version, at: .now, answered: answered())
+                logger.log(
+                    level: fallback == nil ? .warning : .critical,
+                    fallback == nil
+                        ? "The database gives no policy; the last good one, from disk, answers"
+                        : "Servers ended by a newer policy; one that passed before answers, its lockouts as plain messages",
+                    metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
+                )
+            } else if policy.current == nil, fallback == nil {
                 logger.warning(
                     "There is no policy yet, neither from the database nor on disk; checks are answered without messages",
                     metadata: ["policy.file": "\(file.path)"]
                 )
-                return
             }
-            guard policy.replaceNothing(with: loaded, at: clock()) else {
-                trial?.abandon(loaded.version)
-                return
-            }
-            trial?.taken(loaded.version, at: .now, answered: answered())
-            logger.warning(
-                "The database gives no policy; the last good one, from disk, answers",
-                metadata: ["policy.revision": "\(loaded.revision)", "policy.file": "\(file.path)"]
-            )
         } catch let error as LastGoodPolicyFileError where error.isOfLaterVersion {
             policy.noteFile(fault: "\(error)")
             logger.error(
@@ -89,14 +106,9 @@ struct LastGoodPolicyService: Service {
                 metadata: ["error": "\(error)", "policy.file": "\(aside ?? file.path)"]
             )
         }
-    }
-
-    /// The file, or the policy that passed before it where servers died of the one in it.
-    private var usableFile: LastGoodPolicyFile? {
-        guard let file, case .policy(let version) = file.occupant, trial?.holdsBack(version.token) == true else {
-            return file
-        }
-        return file.passed
+        guard fallback != nil, policy.current == nil else { return }
+        trial?.holdNothingBack()
+        await bringBack()
     }
 
     /// Writes the policy that answers if it is from the database and not the last that was written.

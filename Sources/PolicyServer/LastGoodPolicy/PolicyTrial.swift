@@ -4,36 +4,71 @@
 import CheckListener
 import PolicyStore
 import Synchronization
+import UpdatePolicy
 
 /// The trial of a policy that was just taken: a server that dies in it has noted which policy that was.
 ///
 /// Two deaths of one policy within ten minutes hold it back at the next start. The policy that passed last answers then,
-/// until the database has another one.
+/// without its lockouts, until the ten minutes are over or the database has another policy. Where none has passed before,
+/// nothing is held back.
 final class PolicyTrial: Sendable {
     private struct State {
-        var held: Set<String> = []
+        var held: [String: Timestamp]
         var notes: [(version: PolicyVersion, note: PolicyTrialNotes.Note)] = []
         var judge: TrialJudge?
     }
 
     private let notes: PolicyTrialNotes
+    private let clock: @Sendable () -> Timestamp
+    private let passed: LastGoodPolicyFile?
     private let state: Mutex<State>
 
+    /// Whether servers died of a policy that answers all the same, because none has passed before it.
+    let hasNoFallback: Bool
+
     /// Looks what servers with this state folder died of.
-    init(stateDirectory: String) {
+    init(stateDirectory: String, clock: @escaping @Sendable () -> Timestamp) {
+        self.clock = clock
         notes = PolicyTrialNotes(folder: stateDirectory)
-        notes.prune()
-        state = Mutex(State(held: notes.heldTokens()))
+        let held = notes.heldTokens(at: clock())
+        let passed = LastGoodPolicyFile(stateDirectory: stateDirectory).passed.first { file in
+            if case .policy(let version) = file.occupant { held[version.token] == nil } else { false }
+        }
+        self.passed = passed
+        hasNoFallback = passed == nil && !held.isEmpty
+        state = Mutex(State(held: passed == nil ? [:] : held))
     }
 
-    /// Whether servers died of a policy so often that it is not taken.
-    func holdsBack(_ token: String) -> Bool {
-        state.withLock { $0.held.contains(token) }
+    /// Until when a policy is not taken, because servers died of it so often; nil: it is taken.
+    func heldUntil(_ token: String) -> Timestamp? {
+        let now = clock()
+        return state.withLock { state in
+            state.held[token].flatMap { Self.counts($0, at: now) ? $0 : nil }
+        }
+    }
+
+    /// The file of the policy that answers in the place of what is held back, and until when; nil: nothing is.
+    var fallback: (file: LastGoodPolicyFile, until: Timestamp)? {
+        let now = clock()
+        guard let passed, let end = state.withLock({ $0.held.values.filter { Self.counts($0, at: now) }.max() })
+        else { return nil }
+        return (passed, end)
+    }
+
+    /// Takes whatever comes: there is nothing else that could answer.
+    func holdNothingBack() {
+        state.withLock { $0.held = [:] }
+    }
+
+    /// Whether it is still before a time; a clock that was set back makes no death count for longer.
+    private static func counts(_ until: Timestamp, at now: Timestamp) -> Bool {
+        let rest = until.microsecondsSince1970 - now.microsecondsSince1970
+        return rest > 0 && rest <= PolicyTrialNotes.microsecondsCounted
     }
 
     /// Notes a policy that is about to be compiled and to answer. Where that cannot be, it is taken all the same.
     func begin(_ version: PolicyVersion) {
-        guard let note = try? notes.begin(version.token) else { return }
+        guard let note = try? notes.begin(version.token, at: clock()) else { return }
         state.withLock { $0.notes.append((version, note)) }
     }
 
@@ -50,10 +85,14 @@ final class PolicyTrial: Sendable {
         state.withLock { $0.judge = TrialJudge(version: version, since: now, answered: answered) }
     }
 
-    /// Looks whether the policy that answers has passed.
+    /// Notes that the server lives, and looks whether the policy that answers has passed.
     ///
     /// - Returns: The policy, once.
     func look(at now: ContinuousClock.Instant, answered: Int) -> PolicyVersion? {
+        let time = clock()
+        state.withLock { state in
+            for (_, note) in state.notes { notes.touch(note, at: time) }
+        }
         let passed = state.withLock { state -> PolicyVersion? in
             guard state.judge?.hasPassed(at: now, answered: answered) == true else { return nil }
             defer { state.judge = nil }

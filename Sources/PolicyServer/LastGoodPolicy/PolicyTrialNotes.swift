@@ -3,11 +3,13 @@
 
 import Foundation
 import SystemPackage
+import UpdatePolicy
 
 /// The notes in the state folder of which policies servers were about to answer from when they ended.
 ///
 /// A note is a file that holds the token of the policy. The server that made it has locked it, so a note without a lock is
-/// that of a server that died; nobody has to find out which process that was.
+/// that of a server that died; nobody has to find out which process that was. A living server gives its notes the present
+/// time again and again, so they tell when it died, and the notes of servers that died together have one time.
 struct PolicyTrialNotes: Sendable {
     /// A policy that this server may die of; it is open, and locked, for as long as the server lives.
     struct Note: Sendable {
@@ -15,10 +17,10 @@ struct PolicyTrialNotes: Sendable {
         fileprivate let file: FileDescriptor
     }
 
-    /// How many deaths hold a policy back.
-    static let deaths = 2
-    /// How long after the first of them the last one may be.
-    static let period: TimeInterval = 600
+    /// How long ago a death counts.
+    static let microsecondsCounted: Int64 = 600_000_000
+    /// How far apart two deaths are at least; what ends all servers of a machine is one.
+    private static let microsecondsApart: Int64 = 1_000_000
     /// How many notes of servers that died are kept.
     private static let mostKept = 32
     private static let name = "policy-trial."
@@ -29,7 +31,7 @@ struct PolicyTrialNotes: Sendable {
     /// Notes a policy.
     ///
     /// - Throws: where the folder cannot be written.
-    func begin(_ token: String) throws -> Note {
+    func begin(_ token: String, at now: Timestamp) throws -> Note {
         let id = UUID().uuidString
         let unfinished = "\(folder)/\(Self.unfinishedName)\(id)"
         let note = Note(
@@ -44,6 +46,7 @@ struct PolicyTrialNotes: Sendable {
         do {
             guard flock(note.file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw Errno(rawValue: errno) }
             try note.file.writeAll(token.utf8)
+            touch(note, at: now)
             guard rename(unfinished, note.path) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             unlink(unfinished)
@@ -53,58 +56,90 @@ struct PolicyTrialNotes: Sendable {
         return note
     }
 
+    /// The server lives at this time.
+    func touch(_ note: Note, at now: Timestamp) {
+        let microseconds = now.microsecondsSince1970
+        let time = timespec(
+            tv_sec: Int(microseconds / 1_000_000),
+            tv_nsec: Int(microseconds % 1_000_000) * 1_000
+        )
+        futimens(note.file.rawValue, [time, time])
+    }
+
     /// Takes a note back.
     func end(_ note: Note) {
         unlink(note.path)
         try? note.file.close()
     }
 
-    /// The tokens that servers died of so often that they are held back.
-    func heldTokens() -> Set<String> {
-        let dead = Dictionary(grouping: died().prefix(Self.mostKept), by: \.token)
-        return Set(
-            dead.filter { _, notes in
-                zip(notes, notes.dropFirst(Self.deaths - 1)).contains { newer, older in
-                    newer.at.timeIntervalSince(older.at) <= Self.period
-                }
-            }
-            .keys
-        )
+    /// The tokens that servers died of twice, and until when that counts.
+    func heldTokens(at now: Timestamp) -> [String: Timestamp] {
+        Dictionary(grouping: deaths(at: now), by: \.token).compactMapValues { deaths in
+            let newest = deaths[0].at.microsecondsSince1970
+            let before = deaths.first { newest - $0.at.microsecondsSince1970 >= Self.microsecondsApart }
+            return before?.at.advanced(byMicroseconds: Self.microsecondsCounted)
+        }
     }
 
     /// Forgets the servers that died, because another policy answers since.
-    ///
-    /// - Parameter most: How many are kept, the newest.
-    func forgetDeaths(keeping most: Int = 0) {
-        for note in died().dropFirst(most) { unlink(note.path) }
+    func forgetDeaths() {
+        for note in deadNotes() { unlink(note.path) }
     }
-
-    /// Forgets the oldest deaths where there are many.
-    func prune() { forgetDeaths(keeping: Self.mostKept) }
 
     private struct Death {
         let path: String
         let token: String
-        /// When the policy was noted, which is at most a minute before.
-        let at: Date
+        let at: Timestamp
     }
 
-    /// The notes of servers that died, the newest first.
-    private func died() -> [Death] {
+    /// The newest deaths that count, the last one first. Others are forgotten: a clock that is set to another time must
+    /// not bring them back.
+    private func deaths(at now: Timestamp) -> [Death] {
+        let all = deadNotes().sorted { $0.at > $1.at }
+        let now = now.microsecondsSince1970
+        let counted = all.filter { (0...Self.microsecondsCounted).contains(now - $0.at.microsecondsSince1970) }
+            .prefix(Self.mostKept)
+        let paths = Set(counted.map(\.path))
+        for note in all where !paths.contains(note.path) { unlink(note.path) }
+        return Array(counted)
+    }
+
+    private func deadNotes() -> [Death] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasPrefix(Self.name) }.compactMap { death(at: "\(folder)/\($0)") }
-            .sorted { $0.at > $1.at }
+        return names.filter { $0.hasPrefix(Self.name) }.compactMap { deadNote(at: "\(folder)/\($0)") }
     }
 
-    private func death(at path: String) -> Death? {
-        guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec) else { return nil }
+    private func deadNote(at path: String) -> Death? {
+        guard let (file, status) = try? StateFile.open(path) else { return nil }
         return try? file.closeAfter { () -> Death? in
-            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { return nil }
+            // Shared, so that of two servers that start together each sees it.
+            guard flock(file.rawValue, LOCK_SH | LOCK_NB) == 0 else { return nil }
             var bytes = [UInt8](repeating: 0, count: 128)
             let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            guard let at = attributes[.modificationDate] as? Date, count > 0 else { return nil }
-            return Death(path: path, token: String(decoding: bytes[..<count], as: UTF8.self), at: at)
+            let time = status.st_mtim
+            // A file system can hold any time.
+            guard count > 0, (0..<1 << 40).contains(time.tv_sec) else { return nil }
+            return Death(
+                path: path,
+                token: String(decoding: bytes[..<count], as: UTF8.self),
+                at: Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+            )
         }
+    }
+}
+
+/// The files of the state folder.
+enum StateFile {
+    /// Opens a file to read it.
+    ///
+    /// - Throws: also where it is a pipe or a device, which would be waited for, or has no end.
+    static func open(_ path: String) throws -> (file: FileDescriptor, status: stat) {
+        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.nonBlocking, .closeOnExec])
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            try file.close()
+            throw Errno.notSupported
+        }
+        return (file, status)
     }
 }

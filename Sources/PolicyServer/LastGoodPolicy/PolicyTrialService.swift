@@ -13,29 +13,36 @@ struct PolicyTrialService: Service {
     let policy: LivePolicy
     let statistics: ListenerStatistics
     let logger: Logger
-    var interval: Duration = .milliseconds(500)
+    /// By so much notes are older than the end of a server.
+    var interval: Duration = .milliseconds(200)
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            // It may be on disk only later.
+            var unkept: PolicyVersion?
             while (try? await Task.sleep(for: interval)) != nil {
-                guard let passed = trial.look(at: .now, answered: statistics.answeredRequests) else { continue }
-                await keep(passed)
+                if let passed = trial.look(at: .now, answered: statistics.answeredRequests) {
+                    // Those of a policy that this one is in place of.
+                    if policy.status.source == .database { trial.forgetDeaths() }
+                    unkept = passed
+                }
+                if let version = unkept, await isKept(version) { unkept = nil }
             }
         }
         trial.stop()
     }
 
-    private func keep(_ version: PolicyVersion) async {
-        guard policy.status.source == .database else { return }
-        // Those of a policy that this one is in place of.
-        trial.forgetDeaths()
+    /// Keeps a policy as one to fall back on; true where there is nothing left to do.
+    private func isKept(_ version: PolicyVersion) async -> Bool {
+        guard policy.status.source == .database, policy.current?.version == version else { return true }
         do {
-            try await LowPriorityThread.run { try file.keepAsPassed(version) }
+            return try await LowPriorityThread.run { try file.keepAsPassed(version) }
         } catch {
             logger.warning(
                 "The policy cannot be kept as one to fall back on",
                 metadata: ["error": "\(error)", "policy.revision": "\(version.revision)"]
             )
+            return true
         }
     }
 }

@@ -25,7 +25,8 @@ struct PublicListener: Service {
     /// Receives the bound address, once.
     let onBound: @Sendable (SocketAddress) -> Void
 
-    /// Listens from the first attempt to load a policy until graceful shutdown, then finishes the requests in progress.
+    /// Listens from the first attempt to load a policy until graceful shutdown, or until another service has failed, then
+    /// finishes the requests in progress.
     func run() async throws {
         try await policy.firstLoadAttempt()
         let quiescing = ServerQuiescingHelper(group: eventLoopGroup)
@@ -35,9 +36,9 @@ struct PublicListener: Service {
             onBound(bound)
         }
         let drained = eventLoopGroup.any().makePromise(of: Void.self)
-        await withGracefulShutdownHandler {
+        await withTaskCancellationOrGracefulShutdownHandler {
             try? await channel.closeFuture.get()
-        } onGracefulShutdown: {
+        } onCancelOrGracefulShutdown: {
             quiescing.initiateShutdown(promise: drained)
         }
         try await drained.futureResult.get()

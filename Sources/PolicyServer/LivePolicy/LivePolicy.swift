@@ -45,8 +45,9 @@ final class LivePolicy: Sendable {
         at now: Timestamp,
         after duration: Duration = .zero
     ) {
-        answering.replace(with: policy)
         loading.withLock { status in
+            status.standsInUntil = nil
+            answering.replace(with: policy, sendingLockouts: status.sendsLockouts)
             if let replaced {
                 status.replacement = PolicyStatus.Replacement(before: replaced, after: policy.version, at: now)
             }
@@ -61,17 +62,19 @@ final class LivePolicy: Sendable {
         firstAttempt.open()
     }
 
-    /// Makes a policy from disk the one that answers, unless there is one already.
+    /// Makes a policy from disk the one that answers, if there is none or one that stands in for another.
     ///
+    /// - Parameter end: Until when it stands in for a policy that is held back, its lockouts as plain messages; nil: it does not.
     /// - Returns: Whether it answers now.
-    func replaceNothing(with policy: CompiledPolicy, at now: Timestamp) -> Bool {
-        guard answering.replaceNothing(with: policy) else { return false }
+    func takeFromDisk(_ policy: CompiledPolicy, standingInUntil end: Timestamp?, at now: Timestamp) -> Bool {
         loading.withLock { status in
-            guard status.source == nil else { return }
+            guard answering.value == nil || status.standsInUntil != nil else { return false }
+            status.standsInUntil = end
+            answering.replace(with: policy, sendingLockouts: status.sendsLockouts)
             status.source = .file
             status.loadedAt = now
+            return true
         }
-        return true
     }
 
     /// Notes that a policy could not be loaded; the one before it keeps answering.
@@ -138,9 +141,9 @@ final class LivePolicy: Sendable {
             let before = status.brake
             status.brake = brake
             status.brakeFault = nil
+            answering.sendLockouts(status.sendsLockouts)
             return before
         }
-        if (before == nil) != (brake == nil) { answering.sendLockouts(brake == nil) }
         return before != brake
     }
 

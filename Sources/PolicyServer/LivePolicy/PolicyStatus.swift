@@ -31,6 +31,12 @@ struct PolicyStatus: Sendable, Equatable {
     var lastPolledAt: Timestamp?
     /// The newest policy of the database, if servers died of it so often that it is not taken.
     var heldBack: PolicyVersion?
+    /// Until when the policy that answers stands in for one that is held back; nil: it does not.
+    var standsInUntil: Timestamp?
+    /// Whether a policy is not taken because servers died of it, as far as this server knows.
+    var isHoldingBack: Bool { heldBack != nil || standsInUntil != nil }
+    /// Whether lockouts are sent as such: those of a policy that stands in may have been taken away since.
+    var sendsLockouts: Bool { brake == nil && standsInUntil == nil }
     /// The brake; nil while it is off.
     var brake: Brake?
     /// Why nobody knows whether the brake is on; nil: it is known.

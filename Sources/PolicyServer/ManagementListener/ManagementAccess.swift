@@ -114,13 +114,11 @@ struct PageAccess: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` that says what is wrong with the file, to stand behind the names of the setting.
     static func readPassword(_ path: String) throws(ConfigurationError) -> String {
-        let data: Data
+        let data: [UInt8]
         do {
-            data = try Data(contentsOf: URL(filePath: path))
+            data = try ConfiguredFile.contents(of: path)
         } catch {
-            throw ConfigurationError(
-                " is \"\(path)\", which cannot be read: \((error as NSError).localizedDescription)"
-            )
+            throw ConfigurationError(" is \"\(path)\", which cannot be read: \(error)")
         }
         guard data.count <= 4_096, let text = String(validating: data, as: UTF8.self),
             let line = text.split(whereSeparator: \.isNewline).first, line.utf8.count >= shortestPassword

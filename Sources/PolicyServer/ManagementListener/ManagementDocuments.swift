@@ -19,12 +19,16 @@ struct ReadyDocument: Encodable, Sendable {
     let database: String
     /// When the database last said which revision it has.
     let lastPolledAt: String?
+    /// How far the clocks of the database and this machine differ, where that matters.
+    let clockError: String?
     /// Whether the follower of the database is stalled, so that no edit arrives.
     let followerStalled: Bool
     let reloadError: String?
     let reloadErrorAt: String?
     /// The revision that is not taken because servers ended by it.
     let heldBackRevision: Int64?
+    /// Why lockouts are sent as plain messages although the brake is off.
+    let lockoutsOff: String?
     let fileError: String?
     /// The file of the brake and why it is on; nil: it is off.
     let brake: String?
@@ -55,10 +59,18 @@ struct ReadyDocument: Encodable, Sendable {
         source = status.source?.rawValue
         database = status.databaseIsReachable ? "up" : "down"
         lastPolledAt = status.lastPolledAt.map { "\($0)" }
+        clockError = status.databaseClockOffset.flatMap { offset in
+            abs(offset) > DatabaseClock.tolerance
+                ? "checks go by the clock of this machine, which is \(Int(abs(offset).rounded())) s"
+                    + " \(offset < 0 ? "ahead of" : "behind") that of the database" : nil
+        }
         followerStalled = status.followerIsStalled(at: instant)
         reloadError = status.failure?.reason
         reloadErrorAt = status.failure.map { "\($0.at)" }
         heldBackRevision = status.heldBack?.revision
+        lockoutsOff = status.standsInUntil.map {
+            "the policy that answers stands in for one by which servers ended, until \($0) or the next edit"
+        }
         fileError = status.fileFault
         brake = status.brake.map { "\($0)" }
         brakeError = status.brakeFault

@@ -35,10 +35,21 @@ extension ServerFacts {
                 )
             },
             status.brakeFault.map { Fault(text: "Whether the brake is on is not known: \($0)") },
-            status.failure.map { failure in
+            status.standsInUntil.map { end in
                 Fault(
-                    text:
-                        "The newest policy could not be loaded at \(NumberText.minute(failure.at))\(answer): \(failure.reason)",
+                    text: "Lockouts are sent as plain messages, because servers ended by a newer policy."
+                        + " That ends by itself at \(NumberText.minute(end)), or with the next edit"
+                )
+            },
+            status.failure.map { failure in
+                let at = NumberText.minute(failure.at)
+                let what =
+                    !status.databaseIsReachable
+                    ? "No edit arrives here, because the database could not be asked at \(at)"
+                    : status.heldBack != nil
+                        ? "The newest policy is held back" : "The newest policy could not be loaded at \(at)\(answer)"
+                return Fault(
+                    text: "\(what): \(failure.reason)",
                     remedy: failure.rejected.map { PrintedCommand.text("undo \($0)") } ?? ""
                 )
             },

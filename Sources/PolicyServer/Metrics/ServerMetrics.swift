@@ -245,9 +245,9 @@ struct ServerMetrics: Sendable {
         text.family(
             MetricName.policyHeldBack,
             .gauge,
-            "1 when the newest policy of the database is not taken, because servers ended by it."
+            "1 when the newest policy is not taken, because servers ended by it; lockouts are then sent as plain messages."
         )
-        text.gauge(MetricName.policyHeldBack, status.heldBack == nil ? 0 : 1)
+        text.gauge(MetricName.policyHeldBack, status.isHoldingBack ? 1 : 0)
         text.family(MetricName.brake, .gauge, "1 while the brake is on, which sends lockouts as plain messages.")
         text.gauge(MetricName.brake, status.brake == nil ? 0 : 1)
         if let polledAt = status.lastPolledAt {

@@ -13,34 +13,32 @@ enum ConfiguredFile {
     /// - Parameter setting: The names of the setting, for errors.
     /// - Throws: ``ConfigurationError`` that names the file and what is wrong with it.
     static func read(_ file: String, _ setting: String) throws(ConfigurationError) -> [UInt8] {
-        func fault(_ why: String) -> ConfigurationError {
-            ConfigurationError("\(setting): \(file) cannot be read: \(why)")
-        }
         do {
-            // A pipe without a writer would otherwise be waited for.
-            let descriptor = try FileDescriptor.open(FilePath(file), .readOnly, options: [.nonBlocking, .closeOnExec])
-            let result = Result {
-                var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
-                var count = 0
-                while count < bytes.count {
-                    let readCount = try bytes.withUnsafeMutableBytes { buffer in
-                        try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                    }
-                    if readCount == 0 { break }
-                    count += readCount
-                }
-                return Array(bytes[..<count])
+            let bytes = try contents(of: file)
+            guard bytes.count <= maximumBytes else {
+                throw ConfigurationError("it has more than \(maximumBytes) bytes")
             }
-            try descriptor.close()
-            let bytes = try result.get()
-            guard bytes.count <= maximumBytes else { throw fault("it has more than \(maximumBytes) bytes") }
             return bytes
-        } catch let error as Errno {
-            throw fault(error.description)
-        } catch let error as ConfigurationError {
-            throw error
         } catch {
-            throw fault("\(error)")
+            throw ConfigurationError("\(setting): \(file) cannot be read: \(error)")
+        }
+    }
+
+    /// The bytes of a file, or the first of one that is too long.
+    static func contents(of file: String) throws -> [UInt8] {
+        // A pipe without a writer would otherwise be waited for.
+        let descriptor = try FileDescriptor.open(FilePath(file), .readOnly, options: [.nonBlocking, .closeOnExec])
+        return try descriptor.closeAfter {
+            var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
+            var count = 0
+            while count < bytes.count {
+                let readCount = try bytes.withUnsafeMutableBytes { buffer in
+                    try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                }
+                if readCount == 0 { break }
+                count += readCount
+            }
+            return Array(bytes[..<count])
         }
     }
 }

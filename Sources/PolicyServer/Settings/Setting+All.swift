@@ -49,7 +49,7 @@ extension Setting {
             "countInterval",
             in: 0...3_600,
             option: "seconds",
-            "Seconds between two writes of the counts of checks; 0 counts none.",
+            "Seconds between two writes of the counts of checks; 0 counts none, and no fuse blows.",
             default: ServerConfiguration().counting.interval.map { String($0.components.seconds) } ?? "0"
         ) { $1.counting.interval = $0 == 0 ? nil : .seconds($0) },
         .number(

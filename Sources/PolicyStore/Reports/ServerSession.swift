@@ -31,6 +31,8 @@ package struct ServerSession: Sendable, Hashable {
         case key
         /// The newest revision is held back, because servers ended by it.
         case revision
+        /// It counts no checks, and there are fuses.
+        case counts
 
         /// What a session says of it, where there is little room.
         fileprivate var word: String {
@@ -40,6 +42,7 @@ package struct ServerSession: Sendable, Hashable {
             case .brake: "lockouts"
             case .key: "key"
             case .revision: "rev"
+            case .counts: "counts"
             }
         }
 
@@ -50,7 +53,8 @@ package struct ServerSession: Sendable, Hashable {
             case .disk: "it cannot keep the policy on its disk"
             case .brake: "its brake is on: lockouts are sent as plain messages"
             case .key: "it cannot read its lockout key"
-            case .revision: "it holds back a revision by which servers ended"
+            case .revision: "it holds back a revision by which servers ended, and sends lockouts as plain messages"
+            case .counts: "it counts no checks, so no fuse blows by what it answers"
             }
         }
     }

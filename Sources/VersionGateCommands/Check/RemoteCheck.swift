@@ -66,8 +66,8 @@ struct RemoteCheck {
         }
         if response.headers.first(name: "Policy-Brake") == "on" {
             CommandError(
-                "the brake of the server is on, so lockouts are sent as plain messages; its /ready says why, and "
-                    + "`versiongate brake off` on its machine takes it off"
+                "the brake of the server is on, or it holds back a revision, so lockouts are sent as plain messages; its "
+                    + "/ready says why, and `versiongate brake off` on its machine takes the brake off"
             ).printAsWarning()
         }
         return answer

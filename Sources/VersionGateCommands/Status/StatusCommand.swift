@@ -24,10 +24,11 @@ struct StatusCommand: AsyncParsableCommand {
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
             database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
-            clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate, disk, brake, key or \
-            revision), \
+            clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate, disk, brake, key, \
+            revision or counts), \
             gone_servers (name, address, revision, seen_at), open_edits (process, prepared, role, application: \
-            sessions and prepared transactions that have edited and not committed), faults (what is wrong in the database, or too much for a feed), lockouts (key, \
+            sessions and prepared transactions that have edited and not committed), faults (what is wrong in the database, or too much for a feed), \
+            lockouts (key, \
             bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), fuses (rule, \
             bundle, fuse, status: armed, blown or idle, app, checks, locked_out, change, blown_at, why), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \

@@ -11,8 +11,8 @@ extension CompiledPolicy {
 
     /// Calls `body` with each rule that has a fuse and could have locked out the client of an answer at that time.
     ///
-    /// A rule that has not begun, has ended or reaches nobody is not among them: the checks that it answers do not tell
-    /// which share it locks out once it does.
+    /// A rule that has not begun, has ended or reaches nobody is not among them, and under the brake none is: those checks
+    /// do not tell which share it locks out where it does.
     ///
     /// - Parameters:
     ///   - answer: One that this policy wrote.
@@ -23,6 +23,7 @@ extension CompiledPolicy {
         at time: Timestamp,
         _ body: (RuleID, _ isLockedOut: Bool) -> Void
     ) {
+        guard sendsLockouts else { return }
         let time = time.microsecondsSince1970
         var groups: [(app: Int32, group: RuleGroup)] = []
         if answer.appIndex >= 0 {
