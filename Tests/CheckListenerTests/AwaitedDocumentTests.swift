@@ -23,12 +23,14 @@ struct AwaitedDocumentTests {
     private let listener: EmbeddedListener
 
     init() throws {
-        // More lockouts than an event loop looks through.
-        let rules = (0..<2_001).map { number in
-            TestPolicy.rule("rule-\(number)") { rule in
-                (rule.versions, rule.lockout, rule.lockoutWithoutUpdate) = ("<1.\(number)", true, true)
-            }
+        // More final rules before a lockout than an event loop looks through.
+        let finals = (0..<400).map { number in
+            TestPolicy.rule("rule-\(number)") { ($0.versions, $0.final) = ("<0.\(number)", true) }
         }
+        let lockout = TestPolicy.rule("lockout") { rule in
+            (rule.versions, rule.lockout, rule.lockoutWithoutUpdate, rule.position) = ("<2", true, true, 1)
+        }
+        let rules = finals + [lockout]
         listener = try EmbeddedListener(policy: try TestPolicy.policy(rules), documents: work)
     }
 

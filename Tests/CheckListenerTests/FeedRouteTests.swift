@@ -548,11 +548,63 @@ struct GateTests {
         #expect(try status("", exempt { $0.platforms = ["android"] }) == 403)
         // What is too much for an event loop is looked through elsewhere.
         let many = { (count: Int) -> (inout Policy) -> Void in
-            { rows in rows.rules += (0..<count).map { number in TestPolicy.rule("m\(number)") { $0.versions = "<0.1" } }
+            { rows in
+                rows.rules += (0..<count).map { number in
+                    TestPolicy.rule("m\(number)") { ($0.versions, $0.position, $0.final) = ("<0.1", -1, true) }
+                }
             }
         }
-        #expect(try status("", many(1_500)) == 403)
-        #expect(try status("", many(2_000)) == 403)
+        #expect(try status("", many(GateAnswer.mostSteps / 16)) == 403)
+        #expect(try status("", many(2 * GateAnswer.mostSteps)) == 403)
+    }
+
+    @Test("A gate looks at one lockout where it suffices, and no event loop at as many releases for as many lockouts")
+    func takesFewSteps() throws {
+        // Each release is for another system, and the least for all.
+        var releases = [TestPolicy.release("99")]
+        for number in 1..<200 {
+            releases.append(
+                TestPolicy.release("100.\(number)") { release in
+                    release.id = Int64(number + 1)
+                    release.minOS = "10.\(number)"
+                }
+            )
+        }
+        func judgement(_ count: Int, _ change: (inout Rule, Int) -> Void) throws -> CertainLockout {
+            var rules: [Rule] = []
+            for number in 0..<count {
+                var rule = TestPolicy.rule("\(1_000 + number)")
+                (rule.versions, rule.lockout) = ("<90", true)
+                change(&rule, number)
+                rules.append(rule)
+            }
+            let client = try TestPolicy.client(["version": "1.0", "build": "5", "platform": "ios"])
+            let policy = try TestPolicy.policy(rules, releases: releases)
+            #expect(policy.messages(for: client, at: TestPolicy.noon).count { $0.lockout } == count)
+            let judgement = policy.lockout(of: client, at: TestPolicy.noon, within: GateAnswer.mostSteps)
+            let whole = policy.lockout(of: client, at: TestPolicy.noon)
+            #expect(judgement == whole || judgement == .unfinished)
+            return judgement
+        }
+        #expect(try judgement(1) { _, _ in } == .rule("1000"))
+        #expect(try judgement(100) { _, _ in } == .rule("1000"))
+        #expect(try judgement(1_000) { _, _ in } == .unfinished)
+        // Each would lock out who got the least release that some system has.
+        func some(_ rule: inout Rule, _: Int) { rule.versions = "<90 || 100.1" }
+        #expect(try judgement(10, some) == .open)
+        #expect(try judgement(50, some) == .unfinished)
+        #expect(
+            try judgement(10) { rule, number in
+                some(&rule, number)
+                rule.builds = ">0"
+            } == .unfinished
+        )
+        #expect(
+            try judgement(10) { rule, number in
+                some(&rule, number)
+                rule.soak = DayTimeInterval(microseconds: Int64(number))
+            } == .unfinished
+        )
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")

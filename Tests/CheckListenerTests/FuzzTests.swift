@@ -149,6 +149,8 @@ struct FuzzTests {
         "GET /v1/check?bundle=com.example.doto&version=1.1&platform=ios&os=17&region=ja_JP HTTP/1.1\r\nHost: x\r\n\r\n",
         Fixture.post(Fixture.payload2013, to: "/tables/vLoadMessages"),
         "GET /v1/gate?bundle=com.example.doto&version=1.1&platform=ios HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /v1/gate?bundle=com.example.doto&version=1.1&build=7&platform=ios&os=17&region=ja_JP HTTP/1.1\r\nHost: x\r\n\r\n",
+        Fixture.post(#"{"bundle":"com.example.doto","language":"a-b\#(String(repeating: "-cd", count: 20))"}"#),
         "GET /v1/feeds/com.example.doto/appcast.xml?for=flutter HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /lookup?bundleId=com.example.doto HTTP/1.1\r\nHost: x\r\n\r\n",
     ]

@@ -13,8 +13,14 @@ enum HostilePolicy: String, CaseIterable {
     case targets
     /// Lockouts, each to be judged by the releases.
     case lockouts
+    /// Lockouts whose ways out are each for another system.
+    case waysOut
     /// Lists of languages and regions.
     case lists
+    /// Lists that all rules share, so that none is found by what is in them.
+    case sharedLists
+    /// Messages in 60 languages.
+    case translations
     /// Attributes, as many and as long as a rule may have.
     case attributes
     /// Messages to everybody, in many languages, as long as they may be.
@@ -35,11 +41,12 @@ enum HostilePolicy: String, CaseIterable {
     }
 
     private var releases: [Release] {
-        guard self == .targets || self == .lockouts else { return [] }
-        return (0..<4_000).map { number in
+        guard self == .targets || self == .lockouts || self == .waysOut else { return [] }
+        return (0..<(self == .waysOut ? 990 : 4_000)).map { number in
             var release = Release(id: Int64(number + 1), bundle: Self.bundle, platform: "ios", version: "102.\(number)")
             release.liveAt = Timestamp(secondsSince1970: 1_700_000_000)
-            release.minOS = "99"
+            release.minOS = self == .waysOut ? "10.\(number)" : "99"
+            if self == .waysOut, number == 0 { release.minOS = nil }
             return release
         }
     }
@@ -58,6 +65,14 @@ enum HostilePolicy: String, CaseIterable {
             rule.startsAt = Timestamp(secondsSince1970: 4_000_000_000)
         case .targets: (rule.target, rule.soak) = ("101", DayTimeInterval(microseconds: Int64(number) * 1_000_000))
         case .lockouts: (rule.versions, rule.lockout) = ("<9.\(number)", true)
+        case .waysOut: (rule.versions, rule.lockout) = ("<9.\(number) || 102.1", true)
+        case .sharedLists:
+            rule.regions = number == 0 ? Region.all.map(\.code) : ["JP"]
+            rule.versions = (1..<1_000).map { "\(2 * $0)" }.joined(separator: "||") + "||1.1"
+            rule.languages = (0..<499).map { "y-\($0)" } + [number == 0 ? "*" : "x-1"]
+            rule.attributes = [AttributeCondition(name: "attribute-1", values: (0..<2_000).map { "\($0)" })]
+        case .translations:
+            rule.texts = (0..<60).map { RuleText(language: "a-b-\(number)-\($0)", title: "A", text: "B") }
         case .lists:
             rule.languages = (0..<500).map { "x-\(number)-\($0)" }
             rule.regions = ["DE", "AT", "CH", "FR"]

@@ -143,19 +143,52 @@ struct LockoutSignatureTests {
         }
     }
 
-    @Test("Signatures are kept within a bound, whatever is asked")
-    func isBounded() throws {
+    /// Signs answers, each another by its number.
+    private struct Signer {
         let signatures = LockoutSignatures(CurrentLockoutKey(LockoutKey.random()))
-        let now = Timestamp(microsecondsSince1970: Self.noon * 1_000_000)
-        func sign(_ number: Int) -> String? {
-            Array("\(number)".utf8).withUnsafeBytes { signatures.signature(of: $0, bundle: "a", at: now) }?.fields[3]
-                .value
+        var second = LockoutSignatureTests.noon
+
+        func sign(_ number: Int, _ bundle: String = "a", isListed: Bool = true) -> String? {
+            let now = Timestamp(microsecondsSince1970: second * 1_000_000)
+            let signed = Array("\(number)".utf8).withUnsafeBytes {
+                signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now)
+            }
+            return signed?.fields[3].value
         }
-        let first = sign(0)
-        for number in 1..<LockoutSignatures.maximumCount { #expect(sign(number) != nil) }
-        #expect(sign(0) == first)
-        #expect(sign(LockoutSignatures.maximumCount) != nil)
-        #expect(sign(0) != first)
+    }
+
+    @Test("Signatures are kept within a bound, whatever is asked, and longer if they are used")
+    func isBounded() throws {
+        let signer = Signer()
+        let first = (0..<LockoutSignatures.maximumCount).map { signer.sign($0) }
+        #expect(first.allSatisfy { $0 != nil } && Set(first).count == first.count)
+        #expect(signer.sign(0) == first[0])
+        for number in 0..<(2 * LockoutSignatures.maximumCount) {
+            #expect(signer.sign(LockoutSignatures.maximumCount + number) != nil)
+            if number % 100 == 0 { #expect(signer.sign(0) == first[0]) }
+        }
+        #expect(signer.sign(1) != first[1])
+    }
+
+    @Test("Invented bundles take no signature of a listed app, and only some are signed in a second")
+    func isNotFlooded() throws {
+        var signer = Signer()
+        let most = LockoutSignatures.unlistedPerSecond
+        let listed = signer.sign(1)
+        let known = signer.sign(0, "known", isListed: false)
+        #expect(listed != nil && known != nil)
+        var signed = 1
+        for number in 0..<(3 * LockoutSignatures.maximumCount) {
+            if signer.sign(0, "invented\(number)", isListed: false) != nil { signed += 1 }
+        }
+        #expect(signed == most)
+        #expect(signer.sign(0, "known", isListed: false) == known)
+        #expect(signer.sign(1) == listed && signer.sign(2) != nil)
+        // The same name with and without a row is two apps, of which one may be signed at once.
+        #expect(signer.sign(1, "known") != nil)
+        signer.second += 1
+        #expect(signer.sign(0, "invented\(most)", isListed: false) != nil)
+        #expect(signer.sign(0, "known", isListed: false) == known)
     }
 
     @Test("A key is written and read again as the same, and what is no key of P-256 is none")

@@ -439,6 +439,48 @@ struct AnnouncementPropertyTests {
         #expect(counts.floors > Self.count / 40)
     }
 
+    @Test("A gate closes for the first rule that locks out every client of its question, however far it may look")
+    func gates() throws {
+        var generator = PolicyGenerator(Self.style, SeededGenerator())
+        let seed = generator.random.seed
+        print("gates: seed \(seed)")
+        var counts = (gates: 0, closed: 0, open: 0, unfinished: 0)
+        for _ in 0..<Self.count {
+            let policy = generator.policy(rules: generator.random.pick([1, 2, 3, 6, 12]))
+            let compiled = try CompiledPolicy(policy)
+            let time = generator.time()
+            for _ in 0..<4 {
+                var members: Members = [("bundle", "com.example.doto")]
+                let fields = [
+                    ("version", Self.style.pools.versions + ["?"]), ("platform", ["ios", "ios", "android"]),
+                ]
+                for (name, values) in fields + Self.values where generator.random.chance(name == "version" ? 95 : 60) {
+                    members.append((name, generator.random.pick(values)))
+                }
+                let client = try Self.client(members)
+                let comment: Comment = "\(members) at \(time), \(policy), seed \(seed)"
+                // What is sent to every client is found in another way: each rule is asked for each condition.
+                let certain = compiled.certainMessages(for: client, at: time)?.first(where: \.lockout)?.id
+                let isListed = policy.apps.contains { $0.bundle == "com.example.doto" }
+                let expected = (isListed ? certain : nil).map { CertainLockout.rule($0) } ?? .open
+                #expect(compiled.lockout(of: client, at: time) == expected, comment)
+                let steps = Int.random(in: 0..<20, using: &generator.random)
+                let few = compiled.lockout(of: client, at: time, within: steps)
+                #expect(few == expected || few == .unfinished, comment)
+                #expect(compiled.sendingLockouts(false).lockout(of: client, at: time) == .open)
+                counts.gates += 1
+                if few == .unfinished { counts.unfinished += 1 }
+                if expected != .open {
+                    counts.closed += 1
+                } else if compiled.messages(for: client, at: time).contains(where: \.lockout) {
+                    counts.open += 1
+                }
+            }
+        }
+        print("gates: \(counts)")
+        #expect(counts.closed > counts.gates / 40 && counts.open > counts.gates / 400 && counts.unfinished > 0)
+    }
+
     private func expectAsked(
         _ announced: AnnouncedVersion?,
         isFloor: Bool,

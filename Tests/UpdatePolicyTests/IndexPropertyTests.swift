@@ -35,6 +35,69 @@ struct IndexPropertyTests {
         #expect(rules < 30 || lockouts > 0)
     }
 
+    @Test("Long lists are judged as short ones are")
+    func longLists() throws {
+        var random = SeededGenerator()
+        let seed = random.seed
+        print("long lists: seed \(seed)")
+        let subtags = ["a", "de", "de1", "x", "zh", "zh0"]
+        func tag() -> String {
+            let count = Int.random(in: 1...4, using: &random)
+            return (0..<count).map { _ in random.pick(subtags) }.joined(separator: random.pick(["-", "_"]))
+        }
+        func some<Value>(_ make: () -> Value) -> [Value] {
+            (0..<Int.random(in: 1...40, using: &random)).map { _ in make() }
+        }
+        let regions = Region.all.map(\.code)
+        var sent = 0
+        for number in 0..<300 {
+            let rules = (0..<20).map { rule in
+                TestPolicy.rule("r\(rule)") {
+                    switch rule % 5 {
+                    case 0: $0.languages = some(tag) + (rule == 10 ? ["*"] : [])
+                    case 1: $0.regions = some { random.pick(regions) }
+                    case 2: $0.versions = some { "\(Int.random(in: 0..<30, using: &random))" }.joined(separator: "||")
+                    case 3:
+                        let names = Set(some { "a\(Int.random(in: 0..<6, using: &random))" }.prefix(3))
+                        $0.attributes = names.sorted().map { AttributeCondition(name: $0, values: some(tag)) }
+                        if random.chance(30) { $0.endsAt = TestPolicy.hours(30) }
+                    default:
+                        $0.rollout = .zero
+                        let times = Set(some { Int64.random(in: 0..<60, using: &random) })
+                        $0.steps = times.map {
+                            RolloutStep(at: TestPolicy.hours($0), rollout: random.chance(50) ? .all : .zero)
+                        }
+                    }
+                    var languages: Set<LanguageTag> = []
+                    let texts = some(tag).filter { languages.insert(LanguageTag($0)).inserted }
+                    $0.texts = texts.map { RuleText(language: $0, title: $0, text: "") }
+                }
+            }
+            let policy = Policy(revision: 1, token: "t", apps: [App(bundle: TestPolicy.bundle)], rules: rules)
+            let (compiled, slow) = (try CompiledPolicy(policy), SlowEvaluator(policy: policy))
+            for _ in 0..<10 {
+                var client = try TestPolicy.client([
+                    "language": tag(), "region": random.pick(regions),
+                    "version": "\(Int.random(in: 0..<30, using: &random))",
+                ])
+                for name in 0..<Int.random(in: 0...6, using: &random) {
+                    try client.set(UTF8Text("a\(name)"), to: .text(UTF8Text(tag())))
+                }
+                let time = TestPolicy.hours(Int64.random(in: -1..<61, using: &random))
+                let messages = compiled.messages(for: client, at: time)
+                let comment: Comment = "policy \(number), \(client) at \(time), seed \(seed)"
+                #expect(messages.map(\.id) == slow.sent(to: client, at: time).map(\.key), comment)
+                sent += messages.count
+                for message in messages {
+                    let texts = rules.first { $0.key == message.id }?.texts ?? []
+                    let found = client.language?.lookup(in: texts.map { LanguageTag($0.language) })
+                    #expect(message.title == found.map { texts[$0].title } ?? message.id, comment)
+                }
+            }
+        }
+        #expect(sent > 3_000)
+    }
+
     @Test("A policy that is updated app by app answers as if it were compiled at once")
     func updates() throws {
         var generator = PolicyGenerator(.crowded, SeededGenerator())

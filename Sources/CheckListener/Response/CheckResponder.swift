@@ -132,6 +132,7 @@ struct CheckResponder: ~Copyable {
         guard let signatures, let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) }) else {
             return nil
         }
-        return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, at: now) }
+        let isListed = answer.bundle != nil
+        return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now) }
     }
 }

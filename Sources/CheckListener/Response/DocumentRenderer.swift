@@ -11,7 +11,6 @@ struct DocumentRenderer {
     /// By app and name; nil for one that cannot be read.
     private var templates: [TemplateName: ParsedTemplate?] = [:]
     private var serialNumber: UInt64?
-    private var answer = Answer()
 
     private struct TemplateName: Hashable {
         let bundle: String
@@ -35,8 +34,7 @@ struct DocumentRenderer {
             }
         case .gate(let client, let status):
             guard let policy = question.policy else { return .gate(.pass) }
-            policy.writeAnswer(for: client, at: now, shape: .standard, to: &answer)
-            return .gate(GateAnswer(to: client, refusal: status, after: answer, by: policy, at: now))
+            return .gate(GateAnswer(to: client, refusal: status, by: policy, at: now) ?? .pass)
         }
     }
 

@@ -8,7 +8,6 @@ import UpdatePolicy
 struct DocumentResponder: ~Copyable {
     private var feeds = FeedCache()
     private var client = Client()
-    private var answer = Answer()
 
     /// Answers with a document that is at hand.
     mutating func respond(to feed: FeedRequest, by policy: CompiledPolicy?, at now: Timestamp) -> ResponseOutcome {
@@ -22,11 +21,16 @@ struct DocumentResponder: ~Copyable {
         client.removeAll()
         var judgement = GateAnswer.pass
         if let policy, let status = gate.read(into: &client) {
-            policy.writeAnswer(for: client, at: now, shape: .standard, to: &answer)
-            guard GateAnswer.isQuick(after: answer, by: policy) else {
-                return .awaits(DocumentQuestion(gate, client, refusal: status, by: policy))
-            }
-            judgement = GateAnswer(to: client, refusal: status, after: answer, by: policy, at: now)
+            guard
+                let answer = GateAnswer(
+                    to: client,
+                    refusal: status,
+                    by: policy,
+                    at: now,
+                    within: GateAnswer.mostSteps
+                )
+            else { return .awaits(DocumentQuestion(gate, client, refusal: status, by: policy)) }
+            judgement = answer
         }
         return .answered(Self.response(with: judgement, by: policy))
     }

@@ -25,33 +25,22 @@ struct GateAnswer: Sendable {
         self.refusal = refusal
     }
 
-    /// Answers a question.
-    ///
-    /// - Parameter answer: The answer to a check of the client.
-    init(
+    /// The most steps that an event loop may take to answer.
+    static let mostSteps = 500
+
+    /// Answers a question; nil where that takes more steps.
+    init?(
         to client: Client,
         refusal status: HTTPResponseStatus,
-        after answer: Answer,
         by policy: CompiledPolicy,
-        at now: Timestamp
+        at now: Timestamp,
+        within steps: Int = .max
     ) {
-        // Of the few that are locked out it is asked whether what was not sent could change that.
-        guard Self.locksOut(answer),
-            let rule = policy.certainLockout(of: client, at: now)
-        else {
-            self = .pass
-            return
+        switch policy.lockout(of: client, at: now, within: steps) {
+        case .open: self = .pass
+        case .unfinished: return nil
+        case .rule(let rule):
+            refusal = LockedOutClient(status: status, rule: rule, messages: policy.answer(to: client, at: now).body)
         }
-        refusal = LockedOutClient(status: status, rule: rule, messages: answer.body)
-    }
-
-    /// Whether it takes no longer than an event loop may spend on a request to answer a client.
-    static func isQuick(after answer: Answer, by policy: CompiledPolicy) -> Bool {
-        guard locksOut(answer), let bundle = answer.bundle else { return true }
-        return policy.canAnnounce(toApp: bundle)
-    }
-
-    private static func locksOut(_ answer: Answer) -> Bool {
-        answer.bundle != nil && answer.sent.contains(where: \.lockout)
     }
 }

@@ -9,6 +9,9 @@ import UpdatePolicy
 /// It signs an answer once a day, and keeps the signature within a bound of memory. Its event loops share them, so an answer
 /// has one signature; they sign outside the lock.
 ///
+/// Anybody can invent bundles, and a lockout for every app is sent to each. So signatures for bundles that no policy lists
+/// are kept apart from the others, and only some are made in a second: beyond that such an answer has none.
+///
 /// Sources: [RFC 9421](https://www.rfc-editor.org/rfc/rfc9421), [RFC 9530](https://www.rfc-editor.org/rfc/rfc9530).
 final class LockoutSignatures: Sendable {
     /// A signed answer, and what its head says.
@@ -28,11 +31,43 @@ final class LockoutSignatures: Sendable {
     private struct State {
         var key: LockoutKey?
         var created = Int64.min
-        var kept: [Answer: Signed] = [:]
+        var listed = Kept()
+        var unlisted = Kept()
+        /// The second in which the last was made for a bundle that is not listed, and how many were.
+        var second = Int64.min
+        var unlistedCount = 0
+
+        mutating func find(_ answer: Answer, isListed: Bool) -> Signed? {
+            isListed ? listed.find(answer) : unlisted.find(answer)
+        }
+
+        mutating func insert(_ signed: Signed, for answer: Answer, isListed: Bool) {
+            if isListed { listed.insert(signed, for: answer) } else { unlisted.insert(signed, for: answer) }
+        }
     }
 
-    /// The most signatures that are kept; each takes about 700 bytes.
+    /// The signatures that were used last, and perhaps as many that were used before.
+    private struct Kept {
+        private var last: [Answer: Signed] = [:]
+        private var before: [Answer: Signed] = [:]
+
+        mutating func find(_ answer: Answer) -> Signed? {
+            if let signed = last[answer] { return signed }
+            guard let signed = before[answer] else { return nil }
+            insert(signed, for: answer)
+            return signed
+        }
+
+        mutating func insert(_ signed: Signed, for answer: Answer) {
+            if last.count >= LockoutSignatures.maximumCount / 2 { (before, last) = (last, [:]) }
+            last[answer] = signed
+        }
+    }
+
+    /// The most signatures that are kept for listed bundles, and the most for others; each takes about 700 bytes.
     static let maximumCount = 1_024
+    /// The most signatures that are made in a second for bundles that are not listed.
+    static let unlistedPerSecond = 16
     /// How long a signature is valid: its day, and a week in which an app may keep the answer.
     private static let lifetime: Int64 = 8 * day
     private static let day: Int64 = 86_400
@@ -46,24 +81,30 @@ final class LockoutSignatures: Sendable {
 
     /// Signs an answer, or finds its signature of today.
     ///
-    /// - Returns: nil where there is no key, or where no header field can name the bundle.
-    func signature(of body: UnsafeRawBufferPointer, bundle: String, at now: Timestamp) -> Signed? {
+    /// - Parameter isListed: Whether the policy has the app.
+    /// - Returns: nil where there is no key, where no header field can name the bundle, or where too many were made for
+    ///   bundles that are not listed.
+    func signature(of body: UnsafeRawBufferPointer, bundle: String, isListed: Bool, at now: Timestamp) -> Signed? {
         guard let key = current.value, Self.canBeNamed(bundle) else { return nil }
-        let created = HTTPDate.second(of: now).flooredQuotient(by: Self.day) * Self.day
+        let second = HTTPDate.second(of: now)
+        let created = second.flooredQuotient(by: Self.day) * Self.day
         let digest = SHA256.hash(data: body)
         let answer = Answer(digest: digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }, bundle: bundle)
-        let known = state.withLock { state in
+        let (known, isSpent) = state.withLock { state -> (Signed?, Bool) in
             if key !== state.key || created != state.created { state = State(key: key, created: created) }
-            return state.kept[answer]
+            if let known = state.find(answer, isListed: isListed) { return (known, false) }
+            if isListed { return (nil, false) }
+            if second != state.second { (state.second, state.unlistedCount) = (second, 0) }
+            state.unlistedCount += 1
+            return (nil, state.unlistedCount > Self.unlistedPerSecond)
         }
         if let known { return known }
-        guard let signed = Self.sign(digest, bundle, key, created) else { return nil }
+        guard !isSpent, let signed = Self.sign(digest, bundle, key, created) else { return nil }
         return state.withLock { state in
             guard key === state.key, created == state.created else { return signed }
             // Another event loop may have signed it meanwhile.
-            if let first = state.kept[answer] { return first }
-            if state.kept.count >= Self.maximumCount { state.kept = [:] }
-            state.kept[answer] = signed
+            if let first = state.find(answer, isListed: isListed) { return first }
+            state.insert(signed, for: answer, isListed: isListed)
             return signed
         }
     }

@@ -253,6 +253,10 @@ package struct Client: Sendable {
         return bytes.withBytes(texts[Int(field.rawValue)].indices, body)
     }
 
+    /// How many attributes were sent.
+    @inline(__always)
+    var attributeCount: Int { otherMembers.attributeCount }
+
     /// Calls `body` with the name and value of each attribute.
     @inline(__always)
     borrowing func forEachAttribute(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {

@@ -32,6 +32,8 @@ package final class CompiledPolicy: Sendable {
     let apps: [CompiledApp]
     let appIndexes: NameTable
     let platformNumbers: PlatformNumbers
+    /// The languages of all texts.
+    let textLanguages: NameTable
     let hashSeed: UInt64
 
     /// `nil` where there are none.
@@ -49,6 +51,7 @@ package final class CompiledPolicy: Sendable {
         apps = compiler.apps
         appIndexes = compiler.appIndexes
         platformNumbers = compiler.platformNumbers
+        textLanguages = compiler.textLanguages
         hashSeed = compiler.hashSeed
         rulesForEveryApp = compiler.rulesForEveryApp
         var storeIDs: [Int64: Int] = [:]
@@ -75,6 +78,7 @@ package final class CompiledPolicy: Sendable {
         apps = other.apps
         appIndexes = other.appIndexes
         platformNumbers = other.platformNumbers
+        textLanguages = other.textLanguages
         hashSeed = other.hashSeed
         rulesForEveryApp = other.rulesForEveryApp
         appsByStoreID = other.appsByStoreID

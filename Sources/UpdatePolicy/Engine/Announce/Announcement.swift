@@ -20,6 +20,16 @@ package struct Announcement: Sendable {
     package let storeLink: String?
 }
 
+/// Whether every client that a question describes is locked out.
+package enum CertainLockout: Equatable, Sendable {
+    /// Some may not be.
+    case open
+    /// Each is, first by the rule with this key.
+    case rule(String)
+    /// It takes more steps to know.
+    case unfinished
+}
+
 /// A version that a policy announces or demands.
 package struct AnnouncedVersion: Sendable {
     /// The version as its release spells it, else as a rule does.
@@ -76,7 +86,12 @@ extension CompiledPolicy {
     ) -> [Message]? {
         let sent = certainlySent(to: client, systemFamily, time)
         let app = app(of: client)
-        let size = sent.reduce(0) { $0 + (group(of: $1.id, app)?.size(ofMessage: Int($1.id.index), client) ?? 0) }
+        var languages = TextLanguages()
+        let size = sent.reduce(0) { size, sent in
+            guard let group = group(of: sent.id, app) else { return size }
+            let index = Int(sent.id.index)
+            return size + group.size(ofMessage: index, textPlace(of: index, group, client, &languages))
+        }
         return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app) }
     }
 
@@ -86,9 +101,21 @@ extension CompiledPolicy {
         return announcer?.possibleRules() ?? []
     }
 
-    /// The key of the first rule that locks out every client that a question describes; `nil` where there is none.
-    package func certainLockout(of client: Client, at time: Timestamp) -> String? {
-        certainlySent(to: client, nil, time).first(where: \.lockout).map { key(of: $0.id) }
+    /// Whether a rule locks out every client that a question describes, and which is the first.
+    ///
+    /// - Parameter steps: How many rules and releases may be looked at.
+    package func lockout(of client: Client, at time: Timestamp, within steps: Int = .max) -> CertainLockout {
+        guard sendsLockouts, let app = app(of: client), app.listedBundle != nil else { return .open }
+        let rest = steps - (app.rules?.reachableCount ?? 0) - (rulesForEveryApp?.reachableCount ?? 0)
+        if rest < 0 { return .unfinished }
+        var met: [SentRule] = []
+        appendMatches(client, app, platformNumbers.number(of: client), time.microsecondsSince1970, to: &met)
+        let isLockout = { (rule: SentRule) in
+            self.group(of: rule.id, app)?.rules[Int(rule.id.index)].flags.contains(.lockout) ?? false
+        }
+        guard let first = met.firstIndex(where: isLockout) else { return .open }
+        var announcer = announcer(PartialClient(asking: client, systemFamily: nil), time)
+        return announcer?.lockout(among: met, from: first, within: rest) ?? .open
     }
 
     private func certainlySent(to client: Client, _ systemFamily: String?, _ time: Timestamp) -> [SentRule] {

@@ -14,8 +14,9 @@ struct Announcer {
     private var client: Client { asker.client }
 
     /// The releases that may be offered, as a target and as a way out ask for them.
-    private var targetReleases: PossibleReleases
-    private var waysOutReleases: PossibleReleases
+    private var haveReleasesBeenRead = false
+    private lazy var targetReleases = PossibleReleases(list, asker, at: time, .lenient)
+    private lazy var waysOutReleases = PossibleReleases(list, asker, at: time, .strict)
 
     private struct Candidate {
         let id: RuleID
@@ -50,8 +51,6 @@ struct Announcer {
         self.time = time.microsecondsSince1970
         platform = policy.platformNumbers.number(of: asker.client)
         list = app.releaseList(onPlatform: platform).map { app.releases[$0] }
-        targetReleases = PossibleReleases(list, asker, at: self.time, .lenient)
-        waysOutReleases = PossibleReleases(list, asker, at: self.time, .strict)
     }
 
     mutating func announcement(leastSystem: AppVersion? = nil) -> Announcement {
@@ -90,29 +89,35 @@ struct Announcer {
         guard let group else { return [] }
         let facts = CheckFacts(client, platform: platform, time: time, on: group.scales)
         return group.rules.indices.compactMap { index in
-            let rule = group.rules[index]
-            var certainty = group.certainty(Self.conditions, of: index, asker, facts)
-            if certainty > .never, rule.flags.contains(.hasTarget) {
-                certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
-            }
-            guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final))
-            else { return nil }
-            let versions = group.versions(of: index)
-            if let versions {
-                if versions.isEmpty { return nil }
-                if client.has(.version) {
-                    guard let version = client.versionKey, versions.contains(where: { $0.contains(version) }) else {
-                        return nil
-                    }
+            let id = RuleID(app: appIndex, index: UInt32(truncatingIfNeeded: index))
+            return candidate(id, of: group, facts, withPossible)
+        }
+    }
+
+    private mutating func candidate(
+        _ id: RuleID,
+        of group: RuleGroup,
+        _ facts: CheckFacts,
+        _ withPossible: Bool
+    ) -> Candidate? {
+        let index = Int(id.index)
+        let rule = group.rules[index]
+        var certainty = group.certainty(Self.conditions, of: index, asker, facts)
+        if certainty > .never, rule.flags.contains(.hasTarget) {
+            certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
+        }
+        guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final))
+        else { return nil }
+        let versions = group.versions(of: index)
+        if let versions {
+            if versions.isEmpty { return nil }
+            if client.has(.version) {
+                guard let version = client.versionKey, versions.contains(where: { $0.contains(version) }) else {
+                    return nil
                 }
             }
-            return Candidate(
-                id: RuleID(app: appIndex, index: UInt32(truncatingIfNeeded: index)),
-                group: group,
-                isCertain: certainty == .certain,
-                versions: versions
-            )
         }
+        return Candidate(id: id, group: group, isCertain: certainty == .certain, versions: versions)
     }
 
     /// All but those on the version, which may be any.
@@ -284,8 +289,11 @@ struct Announcer {
     private mutating func isLockedOut(by candidate: Candidate) -> Bool {
         guard candidate.rule.flags.contains(.needsWayOut) else { return true }
         let ways = waysOutReleases.offers(soak: candidate.rule.soak)
-        return client.versionKey != nil && ways.isCertain
-            && ways.allSatisfy { $0.isAbove(client) && !candidate.group.matches(candidate.rule, $0) }
+        guard client.versionKey != nil, ways.isCertain, ways.areAbove else { return false }
+        guard candidate.rule.builds.isEmpty else {
+            return ways.allSatisfy { !candidate.group.matches(candidate.rule, $0) }
+        }
+        return candidate.versions.map { !ways.isAny(in: $0) } ?? false
     }
 
     /// The greatest version of some requests that can be said.
@@ -333,5 +341,84 @@ struct Announcer {
             if candidate.rule.flags.contains(.final) { break }
         }
         return sent
+    }
+
+    // MARK: Lockouts
+
+    /// Whether every client is locked out, and by which rule first.
+    ///
+    /// Whatever is not known of a client may be as if it had not been sent. So a rule that is sent to every client is among
+    /// those that a check with the same members meets: what is left to ask is what the releases say to every client, and
+    /// whether some client is sent a final rule before.
+    ///
+    /// - Parameters:
+    ///   - met: The rules that a check with the same members meets, in order.
+    ///   - start: Where among them the first lockout is.
+    mutating func lockout(among met: [SentRule], from start: Int, within steps: Int) -> CertainLockout {
+        var rest = steps
+        var finals: [FinalRules] = []
+        for (appIndex, group) in [(Int32(truncatingIfNeeded: app.index), app.rules), (-1, policy.rulesForEveryApp)] {
+            guard let group, !group.finalRules.isEmpty else { continue }
+            let facts = CheckFacts(client, platform: platform, time: time, on: group.scales)
+            finals.append(FinalRules(group: group, appIndex: appIndex, facts: facts))
+        }
+        for id in met[start...].lazy.map(\.id) {
+            guard let group = policy.group(of: id, app) else { continue }
+            let rule = group.rules[Int(id.index)]
+            guard rule.flags.contains(.lockout) else { continue }
+            for index in finals.indices {
+                while let other = finals[index].next, finals[index].precedes(other, id, group) {
+                    finals[index].passed += 1
+                    let (group, facts) = (finals[index].group, finals[index].facts)
+                    rest -= self.steps(toJudge: group.rules[Int(other.index)], atMost: rest)
+                    if rest < 0 { return .unfinished }
+                    if candidate(other, of: group, facts, false) != nil { return .open }
+                }
+            }
+            rest -= self.steps(toJudge: rule, atMost: rest)
+            if rest < 0 { return .unfinished }
+            if rule.flags.contains(.hasTarget),
+                offered(group.pools.targets[Int(rule.target)], soak: rule.soak) < .certain
+            {
+                continue
+            }
+            let versions = group.versions(of: Int(id.index))
+            let candidate = Candidate(id: id, group: group, isCertain: true, versions: versions)
+            if isLockedOut(by: candidate) { return .rule(policy.key(of: id)) }
+        }
+        return .open
+    }
+
+    /// How many steps it takes to judge a rule; more than `most` where that is already too many.
+    private mutating func steps(toJudge rule: CompiledRule, atMost most: Int) -> Int {
+        var steps = 8 + Int(rule.versions.count) + Int(rule.os.count) + Int(rule.attributes.count)
+        guard let list, !rule.flags.isDisjoint(with: [.hasTarget, .needsWayOut]) else { return steps }
+        if !haveReleasesBeenRead { steps += list.releases.count / 2 }
+        if steps > most { return steps }
+        haveReleasesBeenRead = true
+        if rule.flags.contains(.hasTarget) { steps += targetReleases.steps(toSoak: rule.soak) }
+        if rule.flags.contains(.needsWayOut) {
+            steps += waysOutReleases.steps(toSoak: rule.soak)
+            if !rule.builds.isEmpty, steps <= most { steps += waysOutReleases.offers(soak: rule.soak).indexes.count }
+        }
+        return steps
+    }
+
+    /// The rules of a group that may keep others from being sent, in order.
+    private struct FinalRules {
+        let group: RuleGroup
+        let appIndex: Int32
+        let facts: CheckFacts
+        /// How many were looked at.
+        var passed = 0
+
+        var next: RuleID? {
+            passed < group.finalRules.count ? RuleID(app: appIndex, index: group.finalRules[passed]) : nil
+        }
+
+        func precedes(_ own: RuleID, _ rule: RuleID, _ groupOfRule: RuleGroup) -> Bool {
+            if own.app == rule.app { return own.index < rule.index }
+            return Rule.precedes(group.rows[Int(own.index)], groupOfRule.rows[Int(rule.index)])
+        }
     }
 }

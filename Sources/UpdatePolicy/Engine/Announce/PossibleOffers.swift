@@ -6,8 +6,9 @@
 struct PossibleReleases {
     private let list: ReleaseList?
     private let time: Int64
-    /// Those that the client may get now, the greatest first, and whether it certainly can.
-    private let possible: [(index: Int, liveAt: Int64, isCertain: Bool)]
+    /// Those that the client may get now, the greatest first, whether it certainly can, and whether they are above what it
+    /// has.
+    private let possible: [(index: Int, liveAt: Int64, isCertain: Bool, isAbove: Bool)]
     private var offersBySoak: [Int64: PossibleOffers] = [:]
 
     init(
@@ -18,18 +19,25 @@ struct PossibleReleases {
     ) {
         self.list = list
         self.time = time
-        var possible: [(index: Int, liveAt: Int64, isCertain: Bool)] = []
+        var possible: [(index: Int, liveAt: Int64, isCertain: Bool, isAbove: Bool)] = []
         // A lower release is offered only if it has been live for longer than any that every client can get.
         var oldest = Int64.max
-        for (index, release) in (list?.releases ?? []).enumerated() {
-            guard let list, release.isLive(at: time), release.liveAt < oldest else { continue }
-            let certainty = list.certainty(of: release, asker, judgement)
-            if certainty == .never { continue }
-            possible.append((index, release.liveAt, certainty == .certain))
-            if certainty == .certain { oldest = release.liveAt }
+        if let list {
+            for index in list.releases.indices {
+                let liveAt = list.releases[index].liveAt
+                guard liveAt < oldest, list.releases[index].isLive(at: time) else { continue }
+                let release = list.releases[index]
+                let certainty = list.certainty(of: release, asker, judgement)
+                if certainty == .never { continue }
+                possible.append((index, liveAt, certainty == .certain, release.isAbove(asker.client)))
+                if certainty == .certain { oldest = liveAt }
+            }
         }
         self.possible = possible
     }
+
+    /// How many releases are looked at to find the offers under a soak.
+    func steps(toSoak soak: Int64) -> Int { offersBySoak[soak] == nil ? possible.count : 0 }
 
     mutating func offers(soak: Int64) -> PossibleOffers {
         if let offers = offersBySoak[soak] { return offers }
@@ -41,13 +49,17 @@ struct PossibleReleases {
     /// From the greatest release down to the first that every client can get.
     private func found(soak: Int64) -> PossibleOffers {
         var indexes: [Int] = []
+        var areAbove = true
         for release in possible {
             let (reached, overflow) = release.liveAt.addingReportingOverflow(soak)
             if overflow || time < reached { continue }
             indexes.append(release.index)
-            if release.isCertain { return PossibleOffers(list: list, indexes: indexes, isCertain: true) }
+            areAbove = areAbove && release.isAbove
+            if release.isCertain {
+                return PossibleOffers(list: list, indexes: indexes, isCertain: true, areAbove: areAbove)
+            }
         }
-        return PossibleOffers(list: list, indexes: indexes, isCertain: false)
+        return PossibleOffers(list: list, indexes: indexes, isCertain: false, areAbove: areAbove)
     }
 }
 
@@ -60,6 +72,9 @@ struct PossibleOffers {
 
     /// Whether one of them is the offer in any case; the least of them is then the least offer.
     let isCertain: Bool
+
+    /// Whether each of them is above what the client has.
+    let areAbove: Bool
 
     /// The greatest that may be offered.
     var greatest: CompiledRelease? { indexes.first.flatMap(release(at:)) }
@@ -93,7 +108,7 @@ extension ReleaseList {
 
     private func certainty(ofRegions release: CompiledRelease, _ client: Client, _ judgement: Judgement) -> Certainty {
         if release.regions.isEmpty { return .certain }
-        if let region = client.region { return Certainty(regions[release.regions.indices].contains(region.letters)) }
+        if let region = client.region { return Certainty(regions.holds(region.letters, in: release.regions)) }
         return client.has(.region) ? Certainty(judgement == .lenient) : .possible
     }
 
@@ -103,9 +118,12 @@ extension ReleaseList {
         _ judgement: Judgement
     ) -> Certainty {
         guard let minOS = release.minOS else { return .certain }
-        if case .exactly(let os) = asker.system, os.map(numbersOfNoSystem.contains) ?? true {
-            return Certainty(judgement == .lenient)
+        switch asker.system {
+        case .exactly(nil): return Certainty(judgement == .lenient)
+        case .exactly(let os?):
+            return Certainty(numbersOfNoSystem.contains(os) ? judgement == .lenient : !(os < minOS))
+        case .any: return .possible
+        case .within: return asker.system.certainty(in: [VersionInterval(lower: minOS, upper: .maximum)])
         }
-        return asker.system.certainty(in: [VersionInterval(lower: minOS, upper: .maximum)])
     }
 }

@@ -6,6 +6,7 @@ struct PolicyCompiler {
     private(set) var apps: [CompiledApp] = []
     private(set) var appIndexes: NameTable
     private(set) var platformNumbers: PlatformNumbers
+    private(set) var textLanguages: NameTable
     private(set) var rulesForEveryApp: RuleGroup?
     let hashSeed: UInt64
 
@@ -19,13 +20,15 @@ struct PolicyCompiler {
         self.hashSeed = hashSeed
         appIndexes = NameTable(hashSeed: hashSeed)
         platformNumbers = PlatformNumbers(hashSeed: hashSeed)
+        textLanguages = NameTable(hashSeed: hashSeed)
     }
 
-    /// Begins with another policy, whose numbers of apps and platforms stay.
+    /// Begins with another policy, whose numbers of apps, platforms and languages stay.
     init(continuing policy: CompiledPolicy) {
         apps = policy.apps
         appIndexes = policy.appIndexes
         platformNumbers = policy.platformNumbers
+        textLanguages = policy.textLanguages
         rulesForEveryApp = policy.rulesForEveryApp
         hashSeed = policy.hashSeed
     }
@@ -62,7 +65,7 @@ struct PolicyCompiler {
         }
         for index in rows.keys.sorted() { apps[index] = try compile(rows[index] ?? Rows(), index) }
         if includesRulesForEveryApp {
-            rulesForEveryApp = try RuleGroupCompiler.group(rulesOfEveryApp, ofApp: nil, &platformNumbers, hashSeed)
+            rulesForEveryApp = try group(rulesOfEveryApp, ofApp: nil)
         }
     }
 
@@ -82,8 +85,12 @@ struct PolicyCompiler {
             releaseRows: rows.releases,
             releases: try releaseLists(rows.releases),
             releaseVersions: releaseVersions(rows.releases),
-            rules: try RuleGroupCompiler.group(rows.rules, ofApp: rows.app?.name ?? bundle, &platformNumbers, hashSeed)
+            rules: try group(rows.rules, ofApp: rows.app?.name ?? bundle)
         )
+    }
+
+    private mutating func group(_ rows: [Rule], ofApp app: String?) throws(PolicyError) -> RuleGroup? {
+        try RuleGroupCompiler.group(rows, ofApp: app, &platformNumbers, &textLanguages, hashSeed)
     }
 
     private mutating func links(of app: App?) -> [CompiledApp.Link] {

@@ -3,7 +3,7 @@
 
 extension ReleaseList {
     /// Compiles the releases at some indexes of the rows of an app.
-    init(_ rows: [Release], _ indexes: [Int], onPlatform platform: Int32) throws(PolicyError) {
+    convenience init(_ rows: [Release], _ indexes: [Int], onPlatform platform: Int32) throws(PolicyError) {
         var releases: [CompiledRelease] = []
         var regions: [UInt16] = []
         for index in indexes {

@@ -9,11 +9,19 @@ struct RuleGroupCompiler {
     private var rules: [CompiledRule] = []
     private var pools: RulePools
     private var platformNumbers: PlatformNumbers
+    private var textLanguages: NameTable
 
-    private init(_ rows: [Rule], _ app: String?, _ platformNumbers: PlatformNumbers, _ hashSeed: UInt64) {
+    private init(
+        _ rows: [Rule],
+        _ app: String?,
+        _ platformNumbers: PlatformNumbers,
+        _ textLanguages: NameTable,
+        _ hashSeed: UInt64
+    ) {
         self.rows = rows
         self.app = app
         self.platformNumbers = platformNumbers
+        self.textLanguages = textLanguages
         pools = RulePools(hashSeed: hashSeed)
     }
 
@@ -23,19 +31,23 @@ struct RuleGroupCompiler {
     ///   - rows: The rules, in any order.
     ///   - app: The name of their app; `nil` for the rules for every app.
     ///   - platformNumbers: Gets the platforms that the rules name.
+    ///   - textLanguages: Gets the languages of their texts.
     ///   - hashSeed: The secret of the hashes that the rules are filed under.
     static func group(
         _ rows: [Rule],
         ofApp app: String?,
         _ platformNumbers: inout PlatformNumbers,
+        _ textLanguages: inout NameTable,
         _ hashSeed: UInt64
     ) throws(PolicyError) -> RuleGroup? {
         if rows.isEmpty { return nil }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !Rule.precedes($1, $0) }
-        var compiler = Self(isSorted ? rows : rows.sorted(by: Rule.precedes), app, platformNumbers, hashSeed)
+        let sorted = isSorted ? rows : rows.sorted(by: Rule.precedes)
+        var compiler = Self(sorted, app, platformNumbers, textLanguages, hashSeed)
         try compiler.compileRules()
         let scales = try compiler.rank()
         platformNumbers = compiler.platformNumbers
+        textLanguages = compiler.textLanguages
         return RuleGroup(compiler.rows, compiler.rules, compiler.pools, scales)
     }
 
@@ -89,13 +101,12 @@ extension RuleGroupCompiler {
         }
         compiled.regions = try pools.regions.appendRun(ofCodes: rule.regions, row)
         if let languages = try elements(rule.languages, "languages", row) {
-            compiled.languages = pools.languages.appendRun(languages.map { LanguageTag($0) })
+            let tags = languages.map { LanguageTag($0) }
+            compiled.languages = pools.languages.appendRun(tags.first(where: \.isWildcard).map { [$0] } ?? tags)
         }
         if let attributes = try elements(rule.attributes, "attributes", row) {
             compiled.attributes = pools.attributes.appendRun(
-                attributes
-                    .map { CompiledAttribute(name: UTF8Text($0.name), values: $0.values.map { UTF8Text($0) }) }
-                    .sorted { $0.name < $1.name }
+                attributes.map { CompiledAttribute($0) }.sorted { $0.name < $1.name }
             )
         }
         compiled.steps = pools.steps.appendRun(
@@ -138,11 +149,16 @@ extension RuleGroupCompiler {
         )
         let name = app ?? "{app}"
         let start = pools.fragments.count
-        prepare(rule, rule.title, rule.text, name, language: 0)
+        prepare(rule, rule.title, rule.text, name)
+        var languages: [TextLanguage] = []
         for text in rule.texts {
-            prepare(rule, text.title, text.text, name, language: UInt32(pools.languages.count))
-            pools.languages.append(LanguageTag(text.language))
+            prepare(rule, text.title, text.text, name)
+            let number = textLanguages.insert(LanguageTag(text.language).normalized)
+            languages.append(TextLanguage(number: UInt32(number), place: UInt32(languages.count + 1)))
         }
+        compiled.textLanguages = pools.textLanguages.appendRun(
+            languages.sorted { ($0.number, $0.place) < ($1.number, $1.place) }
+        )
         compiled.fragments = PoolRange(start: UInt32(start), count: UInt32(pools.fragments.count - start))
     }
 
@@ -153,7 +169,7 @@ extension RuleGroupCompiler {
         return start..<pools.bytes.count
     }
 
-    private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String, language: UInt32) {
+    private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String) {
         let start = pools.bytes.count
         let split = MessageBytes.append(
             id: rule.key,
@@ -161,7 +177,7 @@ extension RuleGroupCompiler {
             text: rule.filled(text, app: app),
             to: &pools.bytes
         )
-        pools.fragments.append(Fragment(language: language, start: start, split: split, end: pools.bytes.count))
+        pools.fragments.append(Fragment(start: start, split: split, end: pools.bytes.count))
     }
 
     private static func distinct(_ platforms: [Int32]) -> [Int32] {
@@ -193,6 +209,7 @@ extension [UInt16] {
             }
             if !self[start...].contains(region.letters) { append(region.letters) }
         }
+        self[start...].sort()
         return PoolRange(start: UInt32(start), count: UInt32(count - start))
     }
 }

@@ -18,9 +18,15 @@ struct HashIndex: Sendable {
 
     /// Appends each rule filed under the hash.
     func append(_ hash: UInt64, to numbers: inout IndexList) {
+        forEachRule(hash) { numbers.append($0) }
+    }
+
+    /// Calls `body` with each rule filed under the hash.
+    @inline(__always)
+    func forEachRule(_ hash: UInt64, _ body: (UInt32) -> Void) {
         var index = hashes.indices.partitioningIndex { hashes[$0] >= hash }
         while index < hashes.count, hashes[index] == hash {
-            numbers.append(rules[index])
+            body(rules[index])
             index &+= 1
         }
     }

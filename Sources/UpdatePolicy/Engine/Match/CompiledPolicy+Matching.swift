@@ -12,8 +12,26 @@ extension CompiledPolicy {
 
     /// Appends the rules whose messages a client gets, in order, and which of them lock it out.
     func appendSentRules(_ client: borrowing Client, _ app: CompiledApp?, at time: Int64, to sent: inout [SentRule]) {
-        if let app, app.isPaused { return }
         let platform = platformNumbers.number(of: client)
+        appendMatches(client, app, platform, time, to: &sent)
+        for index in sent.indices {
+            guard let group = group(of: sent[index].id, app) else { continue }
+            if !group.rules[Int(sent[index].id.index)].flags.isDisjoint(with: [.lockout, .final]) {
+                return judgeLockouts(from: index, client, app, platform, time, &sent)
+            }
+        }
+    }
+
+    /// Appends the rules that a client meets, in order, also those behind a final one.
+    @inline(__always)
+    func appendMatches(
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ platform: Int32,
+        _ time: Int64,
+        to sent: inout [SentRule]
+    ) {
+        if let app, app.isPaused { return }
         var offers = OfferSearch(.lenient)
         if let app, let group = app.rules {
             let index = Int32(truncatingIfNeeded: app.index)
@@ -26,12 +44,6 @@ extension CompiledPolicy {
                 sent = merged(sent[..<count], sent[count...]) {
                     Rule.precedes(group.rows[Int($0.id.index)], own.rows[Int($1.id.index)])
                 }
-            }
-        }
-        for index in sent.indices {
-            guard let group = group(of: sent[index].id, app) else { continue }
-            if !group.rules[Int(sent[index].id.index)].flags.isDisjoint(with: [.lockout, .final]) {
-                return judgeLockouts(from: index, client, app, platform, time, &sent)
             }
         }
     }

@@ -32,6 +32,9 @@ struct CompiledRule: Sendable {
     /// The prepared messages: the rule's own, then its translations.
     var fragments = PoolRange.empty
 
+    /// The languages of its translations, sorted.
+    var textLanguages = PoolRange.empty
+
     /// The ranks of versions below the target; of all versions where there is none.
     var targetRank = UInt32.max
 
@@ -60,6 +63,7 @@ struct RulePools: Sendable {
     var ends: [String?] = []
 
     var fragments: [Fragment] = []
+    var textLanguages: [TextLanguage] = []
 
     /// The prepared bytes of all messages.
     var bytes: [UInt8] = []
@@ -101,6 +105,10 @@ struct PoolRange: Sendable {
     @inline(__always)
     var isEmpty: Bool { count == 0 }
 
+    /// Whether it is quicker to halve the run than to look at each of its elements.
+    @inline(__always)
+    var isLong: Bool { count > 8 }
+
     @inline(__always)
     var indices: Range<Int> { Int(start)..<Int(start &+ count) }
 }
@@ -108,7 +116,28 @@ struct PoolRange: Sendable {
 /// A condition on an attribute, as a check compares it.
 struct CompiledAttribute: Sendable {
     let name: UTF8Text
+    /// Sorted.
     let values: [UTF8Text]
+
+    init(_ condition: AttributeCondition) {
+        name = UTF8Text(condition.name)
+        values = condition.values.map { UTF8Text($0) }.sorted()
+    }
+
+    func accepts(_ value: UnsafeRawBufferPointer) -> Bool {
+        let first = values.indices.partitioningIndex { !values[$0].string.withBytes { $0.precedes(value) } }
+        return first < values.count && values[first].string.withBytes { $0.hasSameBytes(as: value) }
+    }
+}
+
+extension [UInt16] {
+    /// Whether a run of sorted regions has one.
+    @inline(__always)
+    func holds(_ region: UInt16, in run: PoolRange) -> Bool {
+        let first = run.isLong ? run.indices.partitioningIndex { self[$0] >= region } : run.indices.lowerBound
+        for index in first..<run.indices.upperBound where self[index] >= region { return self[index] == region }
+        return false
+    }
 }
 
 /// A planned change of a rollout, as a check compares it.
@@ -121,11 +150,17 @@ struct CompiledStep: Sendable {
 ///
 /// The name of the text's member differs between answer shapes; it is put in where the bytes are split.
 struct Fragment: Sendable {
-    /// The language, among those of all translations; unused in a rule's own text.
-    var language: UInt32
     var start: Int
     var split: Int
     var end: Int
+}
+
+/// The language of a translation.
+struct TextLanguage: Sendable {
+    /// The number of the language.
+    let number: UInt32
+    /// One more than the index of the translation among the rule's.
+    let place: UInt32
 }
 
 /// Where the prepared bytes of what follows the text of a message lie, each from the comma before its first name on.

@@ -3,8 +3,9 @@
 
 /// The releases of one app on one platform that somebody can get at some time, the greatest first.
 ///
-/// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first.
-struct ReleaseList: Sendable {
+/// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first. It is a class so that
+/// each rule of a check that asks for an offer counts one reference, not one for each array.
+final class ReleaseList: Sendable {
     /// What holds against a release when the client's region or operating system cannot be judged.
     enum Judgement {
         /// Nothing: a target may ask for it.
@@ -21,11 +22,15 @@ struct ReleaseList: Sendable {
     /// The builds of all rows on the platform, also of those that nobody can get.
     let builds: RecordedBuilds
 
+    init(platform: Int32, releases: [CompiledRelease], regions: [UInt16], builds: RecordedBuilds) {
+        (self.platform, self.releases, self.regions, self.builds) = (platform, releases, regions, builds)
+    }
+
     /// Whether a client can get a release that is live.
     func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
         if !releases[index].regions.isEmpty {
             if let region = client.region {
-                guard regions[releases[index].regions.indices].contains(region.letters) else { return false }
+                guard regions.holds(region.letters, in: releases[index].regions) else { return false }
             } else if judgement == .strict {
                 return false
             }

@@ -16,6 +16,9 @@ extension RuleGroup {
         var candidates = IndexList()
         appendCandidates(for: client, facts, to: &candidates)
         let start = matched.count
+        if hasLongLists || client.attributeCount > 2 && !rulesByValue.isEmpty {
+            dropFarCandidates(client, facts, app, &offers, from: &candidates)
+        }
         for index in 0..<candidates.count {
             let rule = candidates[index]
             if firstUnmetCondition(of: Int(rule), by: client, facts, app, &offers) == nil {
@@ -23,6 +26,46 @@ extension RuleGroup {
             }
         }
         if matched.count > start + 1 { Self.order(&matched, from: start) }
+    }
+
+    /// Drops candidates that are not sent for another reason than their attributes and languages, or for what is found of
+    /// these by hashes: so they are compared one by one only for what is sent.
+    @inline(never)
+    private func dropFarCandidates(
+        _ client: borrowing Client,
+        _ facts: CheckFacts,
+        _ app: CompiledApp?,
+        _ offers: inout OfferSearch,
+        from candidates: inout IndexList
+    ) {
+        // How many attributes of a rule have a value that it accepts, and whether a long list has the language; where hashes
+        // are equal by chance, it is more than that.
+        var found = [UInt16](repeating: 0, count: rules.count)
+        let languageFound: UInt16 = 1 << 15
+        client.forEachAttribute { name, value in
+            let hash = HashIndex.hash(attribute: name, value: value, seed: pools.hashSeed)
+            rulesByValue.forEachRule(hash) { found[Int($0)] &+= 1 }
+        }
+        if let language = client.language {
+            HashIndex.forEachRange(of: language, seed: pools.hashSeed) { hash in
+                rulesByValue.forEachRule(hash) { found[Int($0)] |= languageFound }
+            }
+        }
+        var near = IndexList()
+        for index in 0..<candidates.count {
+            let number = Int(candidates[index])
+            let rule = rules[number]
+            if !rule.attributes.isEmpty || rule.languages.isLong {
+                guard UInt32(found[number] & ~languageFound) >= rule.attributes.count,
+                    !rule.languages.isLong || found[number] >= languageFound,
+                    firstUnmetFact(rule, facts) == nil,
+                    firstUnmetOccasion(rule, client, facts, app, &offers) == nil,
+                    isInRollout(number, client, at: facts.time)
+                else { continue }
+            }
+            near.append(candidates[index])
+        }
+        candidates = near
     }
 
     /// Sorts the rules from an index on, and drops those that were found twice.
@@ -62,7 +105,7 @@ extension RuleGroup {
         if !rule.versions.isEmpty, !holds(rule.versions, facts.versionRank) { return .versions }
         if !rule.builds.isEmpty, !holds(rule.builds, facts.buildRank) { return .builds }
         if !rule.os.isEmpty, !holds(rule.os, facts.osRank) { return .os }
-        if !rule.regions.isEmpty, !holds(rule.regions, region: facts.region) { return .regions }
+        if !rule.regions.isEmpty, !pools.regions.holds(facts.region, in: rule.regions) { return .regions }
         return nil
     }
 
@@ -99,7 +142,7 @@ extension RuleGroup {
         case .versions: rule.versions.isEmpty || holds(rule.versions, facts.versionRank)
         case .builds: rule.builds.isEmpty || holds(rule.builds, facts.buildRank)
         case .os: rule.os.isEmpty || holds(rule.os, facts.osRank)
-        case .regions: rule.regions.isEmpty || holds(rule.regions, region: facts.region)
+        case .regions: rule.regions.isEmpty || pools.regions.holds(facts.region, in: rule.regions)
         case .languages: rule.languages.isEmpty || holdsLanguage(rule, client)
         case .attributes: rule.attributes.isEmpty || firstUnmetAttribute(rule, client) == nil
         case .target: !rule.flags.contains(.hasTarget) || facts.versionRank < rule.targetRank
@@ -113,19 +156,19 @@ extension RuleGroup {
 
     @inline(__always)
     private func holds(_ intervals: PoolRange, _ rank: UInt32) -> Bool {
+        if intervals.isLong { return holdsInMany(intervals, rank) }
         for index in intervals.indices where pools.intervals[index].contains(rank) { return true }
         return false
+    }
+
+    private func holdsInMany(_ intervals: PoolRange, _ rank: UInt32) -> Bool {
+        let next = intervals.indices.partitioningIndex { rank < pools.intervals[$0].lower }
+        return next > intervals.indices.lowerBound && pools.intervals[next - 1].contains(rank)
     }
 
     @inline(__always)
     private func holds(_ platforms: PoolRange, platform: Int32) -> Bool {
         for index in platforms.indices where pools.platforms[index] == platform { return true }
-        return false
-    }
-
-    @inline(__always)
-    private func holds(_ regions: PoolRange, region: UInt16) -> Bool {
-        for index in regions.indices where pools.regions[index] == region { return true }
         return false
     }
 
@@ -138,9 +181,7 @@ extension RuleGroup {
     /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ client: borrowing Client) -> Int? {
         for index in rule.attributes.indices {
-            let isMet = client.withAttribute(pools.attributes[index].name) { value in
-                pools.attributes[index].values.contains { $0.string.withBytes { $0.hasSameBytes(as: value) } }
-            }
+            let isMet = client.withAttribute(pools.attributes[index].name) { pools.attributes[index].accepts($0) }
             if isMet != true { return index }
         }
         return nil
@@ -162,10 +203,9 @@ extension RuleGroup {
 
     /// The rollout of a rule that is in force at a time, in hundredths of a percent.
     func rollout(of rule: CompiledRule, at time: Int64) -> UInt16 {
-        for index in rule.steps.indices.reversed() where pools.steps[index].at <= time {
-            return pools.steps[index].rollout
-        }
-        return rule.rollout
+        if rule.steps.isEmpty { return rule.rollout }
+        let next = rule.steps.indices.partitioningIndex { time < pools.steps[$0].at }
+        return next > rule.steps.indices.lowerBound ? pools.steps[next - 1].rollout : rule.rollout
     }
 
     private func isInRollout(_ index: Int, _ client: borrowing Client, at time: Int64) -> Bool {

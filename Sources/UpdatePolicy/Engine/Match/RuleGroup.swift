@@ -14,8 +14,20 @@ final class RuleGroup: Sendable {
     /// What those count in an announcement that can reach anybody at some time.
     let announcementCost: Int
 
+    /// The indexes of the final rules that can reach anybody.
+    let finalRules: [UInt32]
+
     /// The indexes of the enabled lockouts with a fuse.
     let fusedRules: [UInt32]
+
+    /// How many of them can reach anybody.
+    let reachableCount: Int
+
+    /// The rules by what they accept: each value of each attribute, and each language of a long list.
+    let rulesByValue: HashIndex
+
+    /// Whether a rule has so long a list of languages, or values, that they are not to be compared one by one.
+    let hasLongLists: Bool
 
     /// `nil` where each rule names its platforms.
     private let anyPlatform: RuleIndex?
@@ -30,13 +42,35 @@ final class RuleGroup: Sendable {
         var anyPlatform: [UInt32] = []
         var byPlatform: [Int32: [UInt32]] = [:]
         var announcementCost = 0
+        var finalRules: [UInt32] = []
+        var reachableCount = 0
+        var values: [(hash: UInt64, rule: UInt32)] = []
+        var hasLongLists = false
         for (index, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
             let index = UInt32(truncatingIfNeeded: index)
             announcementCost += max(1, rule.versions.indices.count) + pools.size(ofOtherConditions: rule) / 1_024
+            if rule.flags.contains(.final) { finalRules.append(index) }
+            reachableCount += 1
+            for attribute in pools.attributes[rule.attributes.indices] {
+                if attribute.values.count > 8 { hasLongLists = true }
+                values += attribute.values.map { value in
+                    (HashIndex.hash(attribute: attribute.name, value: value, seed: pools.hashSeed), index)
+                }
+            }
+            if rule.languages.isLong {
+                hasLongLists = true
+                values += pools.languages[rule.languages.indices].map { language in
+                    (HashIndex.hash(language: language, seed: pools.hashSeed), index)
+                }
+            }
             if rule.platforms.isEmpty { anyPlatform.append(index) }
             for platform in pools.platforms[rule.platforms.indices] { byPlatform[platform, default: []].append(index) }
         }
         self.announcementCost = announcementCost
+        self.finalRules = finalRules
+        self.reachableCount = reachableCount
+        rulesByValue = HashIndex(values)
+        self.hasLongLists = hasLongLists
         fusedRules = rows.indices.filter { rows[$0].fuse != nil && rows[$0].lockout && rows[$0].enabled }
             .map { UInt32(truncatingIfNeeded: $0) }
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)

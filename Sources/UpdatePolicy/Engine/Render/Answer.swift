@@ -30,6 +30,8 @@ package struct Answer: Sendable {
     /// The index of the client's app; -1 where the policy has nothing about it.
     var appIndex: Int32 = -1
 
+    var languages = TextLanguages()
+
     /// An answer that is not written yet.
     package init() {}
 
@@ -48,8 +50,16 @@ package struct Answer: Sendable {
     mutating func clear() {
         writer.removeAll()
         remarks = .none
+        languages.areFound = false
         if !sent.isEmpty { sent.removeAll(keepingCapacity: true) }
     }
+}
+
+/// The languages in which a client is to get its texts, in memory that the next answer uses again.
+struct TextLanguages: Sendable {
+    var areFound = false
+    /// The numbers of the client's language and of what is left of it, subtag by subtag, as far as there are such texts.
+    var numbers: [UInt32] = []
 }
 
 /// A rule whose message was sent.

@@ -15,7 +15,8 @@ extension CompiledPolicy {
         guard let group = group(of: sent.id, app) else { return nil }
         let index = Int(sent.id.index)
         let rule = group.rows[index]
-        let (title, text) = rule.words(group.textPlace(of: index, client))
+        var languages = TextLanguages()
+        let (title, text) = rule.words(textPlace(of: index, group, client, &languages))
         let name = displayName(app, client)
         return Message(
             id: rule.key,
@@ -60,8 +61,10 @@ extension CompiledPolicy {
     /// Whether any message of an answer is in a translation that was chosen by the client's language.
     package func hasText(of answer: borrowing Answer, for client: borrowing Client) -> Bool {
         let app = app(of: client)
+        var languages = TextLanguages()
         for sent in answer.sent {
-            if let group = group(of: sent.id, app), group.textPlace(of: Int(sent.id.index), client) > 0 { return true }
+            guard let group = group(of: sent.id, app) else { continue }
+            if textPlace(of: Int(sent.id.index), group, client, &languages) > 0 { return true }
         }
         return false
     }
@@ -90,7 +93,7 @@ extension CompiledPolicy {
         let index = Int(sent.id.index)
         let flags = group.rules[index].flags
         let textName: StaticString = shape == .legacy ? "message" : "text"
-        let textPlace = group.textPlace(of: index, client)
+        let textPlace = textPlace(of: index, group, client, &answer.languages)
         if flags.contains(.namesApp) {
             writeNamingApp(group.rows[index], textPlace, displayName(app, client), textName, &answer.writer)
         } else {
@@ -112,6 +115,36 @@ extension CompiledPolicy {
             group.append(group.pools.tails[index].hints, to: &answer.writer)
         }
         answer.writer.append(MessageBytes.end)
+    }
+
+    /// The place of a rule's text for the client's language, by lookup (RFC 4647, 3.4).
+    ///
+    /// - Parameter languages: The client's, which are found once for all messages, so that these cost the same however long
+    ///   the tag is and however many translations there are.
+    @inline(__always)
+    func textPlace(
+        of index: Int,
+        _ group: RuleGroup,
+        _ client: borrowing Client,
+        _ languages: inout TextLanguages
+    ) -> Int {
+        if group.rules[index].textLanguages.isEmpty { return 0 }
+        if !languages.areFound { find(&languages, client) }
+        return group.textPlace(of: index, in: languages.numbers)
+    }
+
+    @inline(never)
+    private func find(_ languages: inout TextLanguages, _ client: borrowing Client) {
+        languages.areFound = true
+        languages.numbers.removeAll(keepingCapacity: true)
+        client.language?.normalized.withBytes { bytes in
+            var end = bytes.count
+            while end > 0 {
+                let shortened = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+                if let number = textLanguages.number(of: shortened) { languages.numbers.append(UInt32(number)) }
+                end = LanguageTag.shortened(bytes, end)
+            }
+        }
     }
 
     private func writeNamingApp(

@@ -48,22 +48,22 @@ enum MessageBytes {
 }
 
 extension RuleGroup {
-    /// The place of a rule's text for the client's language: 0 for the rule's own, else one more than that of a
-    /// translation.
-    @inline(__always)
-    func textPlace(of index: Int, _ client: borrowing Client) -> Int {
-        let fragments = rules[index].fragments
-        if fragments.count <= 1 { return 0 }
-        guard let language = client.language else { return 0 }
-        let languages = pools.fragments[fragments.indices].dropFirst().lazy.map { [pools] fragment in
-            pools.languages[Int(fragment.language)]
+    /// The place of a rule's text in the first of some languages that it has: 0 for the rule's own, else one more than that
+    /// of a translation.
+    func textPlace(of index: Int, in languages: [UInt32]) -> Int {
+        let own = rules[index].textLanguages.indices
+        for number in languages {
+            let found = own.partitioningIndex { pools.textLanguages[$0].number >= number }
+            if found < own.upperBound, pools.textLanguages[found].number == number {
+                return Int(pools.textLanguages[found].place)
+            }
         }
-        return language.lookup(in: languages).map { $0 + 1 } ?? 0
+        return 0
     }
 
     /// How many bytes a rule's prepared message has, up to its link.
-    func size(ofMessage index: Int, _ client: borrowing Client) -> Int {
-        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + textPlace(of: index, client)]
+    func size(ofMessage index: Int, _ place: Int) -> Int {
+        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + place]
         return fragment.end - fragment.start
     }
 
