@@ -22,8 +22,18 @@ final class ReleaseList: Sendable {
     /// The builds of all rows on the platform, also of those that nobody can get.
     let builds: RecordedBuilds
 
-    init(platform: Int32, releases: [CompiledRelease], regions: [UInt16], builds: RecordedBuilds) {
-        (self.platform, self.releases, self.regions, self.builds) = (platform, releases, regions, builds)
+    init(
+        platform: Int32,
+        numbersOfNoSystem: VersionInterval,
+        releases: [CompiledRelease],
+        regions: [UInt16],
+        builds: RecordedBuilds
+    ) {
+        self.platform = platform
+        self.numbersOfNoSystem = numbersOfNoSystem
+        self.releases = releases
+        self.regions = regions
+        self.builds = builds
     }
 
     /// Whether a client can get a release that is live.
