@@ -24,8 +24,8 @@ enum AwkwardPolicies {
         style.pools.buildRanges = style.pools.ranges
         style.pools.osRanges = style.pools.ranges
         style.pools.regions = ["NO", "US", "JP", "DE", "XK"]
-        style.pools.languages = ["no", "de", "zh-Hant", "EN-us", "nb", "yo"]
-        style.pools.languageRanges = ["no", "de", "*", "zh-Hant"]
+        style.pools.languages = ["de", "zh-Hant", "EN-us", "nb", "yo"]
+        style.pools.languageRanges = ["nb", "de", "*", "zh-Hant"]
         // The database takes no name with a character that cannot be seen.
         let names = texts.filter { text in
             !text.hasPrefix(" ") && !text.hasSuffix(" ") && !text.contains("\n")

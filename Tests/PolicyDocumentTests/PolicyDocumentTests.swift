@@ -46,7 +46,7 @@ struct PolicyDocumentTests {
                 note: 1_000
                 releases: [{version: 1.10, platform: iPadOS, build: 0x1F, regions: [NO, "US"]}]
             rules:
-              1.10: {bundle: NO, title: yes, text: 12:30:45, versions: 1.10, rollout: 5.50%, soak: 1d12h, attributes: {n: [1.0, true]}}
+              1.10: {bundle: NO, title: yes, text: 12:30:45, versions: 1.10, rollout: 5.50%, soak: 1d12h, languages: [NO, iw-IL, de], attributes: {n: [1.0, true]}}
             """
         )
         let app = policy.rows(of: .apps)[0]
@@ -61,6 +61,7 @@ struct PolicyDocumentTests {
         #expect(rule["key"] == .text("1.10"))
         #expect(rule["bundle"] == .text("no"), "the app's own spelling")
         #expect(rule["title"] == .text("yes"))
+        #expect(rule["languages"] == .texts(["nb", "he-IL", "de"]), "in the form that is stored")
         #expect(rule["text"] == .text("12:30:45"))
         #expect(rule["rollout"] == .percentage(Percentage(hundredths: 550) ?? .zero))
         #expect(rule["soak"] == .duration(DayTimeInterval(days: 1, microseconds: 43_200_000_000)))
@@ -201,7 +202,7 @@ struct PolicyDocumentTests {
                   de:
                     title: "{app} {target} ist da"
                     text: Bitte aktualisieren
-                  "no":
+                  nb:
                     title: Oppdater
                     text: Takk
             ...

@@ -678,7 +678,7 @@ struct FeedTrapTests {
     @Test("Sparkle's User-Agent names the version")
     func sparkleAgent() throws {
         func builds(_ agent: String) throws -> [String?] {
-            let document = try said(.appcast, [("for", "sparkle"), ("os", "17.0")], agent: agent)
+            let document = try said(.appcast, [("for", "sparkle"), ("os", "15.0")], agent: agent)
             return try #require(AppcastReading.items(Data(document.utf8))).map { $0.elements["sparkle:version"] }
         }
         #expect(try builds("My App/1.2.0 Sparkle/2.6.0") == [])
