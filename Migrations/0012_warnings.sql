@@ -619,6 +619,8 @@ BEGIN
           FROM usable AS u
           JOIN offer AS o ON o.bundle = u.bundle AND o.platform = u.platform AND o.area IS NOT DISTINCT FROM u.regions
          WHERE u.live_at > o.live_at - interval '24 hours'
+           -- In a history that was recorded at once, all went live together.
+           AND u.place BETWEEN o.place - 100 AND o.place - 1
            AND (u.key < versiongate_internal.version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key)
     )
     SELECT NULL, q.id, ROW(
@@ -672,8 +674,14 @@ BEGIN
               ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
              AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
              AND ((j.rule).regions && b.regions) IS NOT FALSE
-             AND versiongate_internal.rule_matches_release(j.versions, j.builds, j.target, b.key, b.build_key)
-             AND NOT versiongate_internal.rule_matches_release(j.versions, j.builds, j.target, b.offer_key, b.offer_build)
+             AND (j.versions IS NULL OR j.versions @> b.key)
+             AND (j.builds IS NULL OR b.build_key IS NULL OR j.builds @> b.build_key)
+             AND (j.target IS NULL OR b.key < j.target)
+             AND NOT (
+                 (j.versions IS NULL OR j.versions @> b.offer_key)
+                 AND (j.builds IS NULL OR b.offer_build IS NULL OR j.builds @> b.offer_build)
+                 AND (j.target IS NULL OR b.offer_key < j.target)
+             )
            ORDER BY (j.rule).key, b.bundle, b.platform, b.place DESC
       ) AS found;
 END

@@ -37,30 +37,30 @@ struct PolicyWarningTests {
         SpecificationFault(
             "countries of which some have a greater release count as all",
             seed: 1,
-            in: "versiongate_internal.release_order_warnings",
-            "c.regions @> p.regions",
-            becomes: "c.regions && p.regions"
+            in: "versiongate_internal.order_warnings",
+            "w.regions @> p.regions",
+            becomes: "w.regions && p.regions"
         ),
         SpecificationFault(
             "a release of the same moment was there before",
             seed: 1,
-            in: "versiongate_internal.release_order_warnings",
+            in: "versiongate_internal.order_warnings",
             "AND 1 PRECEDING",
             becomes: "AND CURRENT ROW"
         ),
         SpecificationFault(
             "a min_os is looked for two releases before",
             seed: 1,
-            in: "versiongate_internal.release_order_warnings",
-            "k.place - 1",
-            becomes: "k.place - 2"
+            in: "versiongate_internal.order_warnings",
+            "q.place - 1",
+            becomes: "q.place - 2"
         ),
         SpecificationFault(
             "a day before the way out is too near",
             seed: 1,
-            in: "versiongate_internal.way_out_order_warnings",
-            "k.live_at > o.live_at",
-            becomes: "k.live_at >= o.live_at"
+            in: "versiongate_internal.order_warnings",
+            "u.live_at > o.live_at",
+            becomes: "u.live_at >= o.live_at"
         ),
         SpecificationFault(
             "Windows 11 is a number",

@@ -19,7 +19,7 @@ struct WarningTests {
         try await connection.execute(
             """
             INSERT INTO apps (bundle) VALUES ('a'), ('empty');
-            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1', now());
+            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '1', '2026-01-01Z');
             INSERT INTO store_links VALUES ('a', 'android', 'market://details?id=a');
             INSERT INTO rules (key, title, text, link) VALUES ('k', 't {app}', 'x', 'https://example.com');
             """
@@ -248,6 +248,7 @@ struct WarningTests {
     )
     func ofMassEdits(_ script: String, _ expected: String?) async throws {
         let rows = """
+            BEGIN;
             INSERT INTO apps (bundle) VALUES ('m');
             INSERT INTO store_links SELECT 'm', p, 'https://example.com' FROM unnest('{ios,web,tvos}'::text[]) AS p;
             INSERT INTO feed_templates SELECT 'm', 'n' || n, 'text/plain', 'x' FROM generate_series(1, 3) AS n;
@@ -258,6 +259,7 @@ struct WarningTests {
             SELECT 'm' || n, 'm', 't', 'x', n = 5 FROM generate_series(1, 5) AS n;
             INSERT INTO rule_texts SELECT 'm1', l, 't', 'x' FROM unnest('{de,fr,it}'::text[]) AS l;
             INSERT INTO rollout_steps SELECT 'm2', '2100-01-01Z'::timestamptz + n * interval '1 day', n FROM generate_series(1, 3) AS n;
+            COMMIT;
             """
         let told = try await warnings("\(rows) \(script)").filter { $0.hasPrefix("this edit") }
         #expect(told == (expected.map { ["this edit \($0)"] } ?? []))
@@ -295,7 +297,7 @@ struct WarningTests {
                 INSERT INTO store_links VALUES ('a', 'macos', 'https://example.com')
                 """, []
             ),
-            ("BEGIN; UPDATE rules SET enabled = false; COMMIT; DELETE FROM store_links", []),
+            ("BEGIN; UPDATE rules SET enabled = false WHERE lockout; COMMIT; DELETE FROM store_links", []),
             ("DELETE FROM apps WHERE bundle = 'a'", []),
         ])
     )
