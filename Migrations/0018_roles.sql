@@ -140,9 +140,8 @@ BEGIN
         SELECT p.oid::regprocedure AS signature,
                string_agg('versiongate_' || r.name, ', ') FILTER (
                    WHERE p.proname = ANY (r.functions)
-                      OR r.name <> 'server' AND p.provolatile <> 'v' AND (NOT p.prosecdef OR p.proname = ANY (
-                          '{rows_at,apps_changed_since,history_has,fuse_status}'
-                      ))
+                      OR r.name <> 'server' AND p.provolatile <> 'v' AND p.proname <> 'undo_is_running'
+                         AND (NOT p.prosecdef OR p.proname IN ('rows_at', 'apps_changed_since', 'history_has', 'fuse_status'))
                ) AS roles
           FROM pg_proc AS p,
                (VALUES
