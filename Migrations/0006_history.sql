@@ -280,14 +280,12 @@ BEGIN
     END IF;
     IF nothing_else THEN
         RAISE object_not_in_prerequisite_state USING
-            MESSAGE = format(
-                'this transaction %s, so it can edit nothing else',
-                coalesce('undoes change ' || undone_change, 'blows fuses')
-            ),
-            DETAIL = CASE
-                WHEN undone_change IS NULL THEN 'The history says of the edit that a fuse made it'
-                ELSE 'The history says of an undo which change it undoes'
-            END || ', so it is all that its transaction does.',
+            MESSAGE = CASE
+                WHEN undone_change IS NULL THEN 'this transaction blows fuses, so it can edit nothing else'
+                ELSE format('this transaction undoes change %s, so it can edit nothing else', undone_change)
+            END,
+            DETAIL = 'The history says of an undo which change it undoes, of a fuse that it made the edit; so it is all that the'
+                ' transaction does.',
             HINT = 'COMMIT, then edit.';
     END IF;
 

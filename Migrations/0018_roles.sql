@@ -144,10 +144,9 @@ BEGIN
                string_agg('versiongate_' || r.name, ', ') FILTER (
                    WHERE p.proname = ANY (r.functions)
                       -- Servers ask the view rule_status too.
-                      OR p.provolatile <> 'v' AND NOT p.prosecdef
+                      OR p.provolatile <> 'v' AND p.proname <> 'undo_is_running' AND NOT p.prosecdef
                          AND (r.name <> 'server' OR p.pronamespace = 'versiongate_internal'::regnamespace)
-                      OR r.name <> 'server'
-                         AND p.proname = ANY ('{rows_at,apps_changed_since,history_has,fuse_status}')
+                      OR r.name <> 'server' AND p.proname IN ('rows_at', 'apps_changed_since', 'history_has', 'fuse_status')
                ) AS roles
           FROM pg_proc AS p,
                (VALUES

@@ -426,11 +426,15 @@ struct FuseTests {
             try await admin.execute("ROLLBACK")
         }
         #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
-        try await admin.execute("BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SELECT blow_fuses()")
-        #expect(try await admin.query("SELECT rehearse_edits() IS NOT NULL").value(as: Bool.self))
-        let recorded = try await admin.query("SELECT tool || ' ' || why FROM changes ORDER BY id DESC LIMIT 1")
-        #expect(try recorded.value(as: String.self).hasPrefix("fuse k: 300 of 1000 checks of a"))
-        try await admin.execute("ROLLBACK")
+        let recorded = try await admin.transaction(
+            .readWrite,
+            deciding: { session in
+                try session.execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT blow_fuses(); SELECT rehearse_edits()")
+                let last = try session.query("SELECT tool || ' ' || why FROM changes ORDER BY id DESC LIMIT 1")
+                return .rollback(try last.value(as: String.self))
+            }
+        )
+        #expect(recorded.hasPrefix("fuse k: 300 of 1000 checks of a"))
         for sql in [
             "UPDATE rules SET lockout = false", "SELECT undo_change(1)",
             "UPDATE versiongate_internal.fuse_restarts SET revision = 0",

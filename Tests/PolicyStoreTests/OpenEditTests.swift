@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Logging
 import Postgres
 import TestDatabase
@@ -65,31 +66,56 @@ struct OpenEditTests {
         #expect(heard == revisions)
     }
 
+    /// Runs `body` while a role has done something in a transaction that stays open; it is rolled back at last.
+    private static func holding(
+        _ role: String,
+        _ script: String,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let connection = try await TestDatabase.current.connect(user: role)
+        _ = try? await connection.transaction(
+            .readWrite,
+            deciding: { session in
+                do { try session.execute(script) } catch { Issue.record(error) }
+                // The thread is the connection's own, and may wait.
+                let isDone = DispatchSemaphore(value: 0)
+                Task {
+                    defer { isDone.signal() }
+                    do { try await body() } catch { Issue.record(error) }
+                }
+                isDone.wait()
+                return .rollback(())
+            }
+        )
+    }
+
     @Test("A call of a brake that changes nothing locks nothing, and one that does lets texts and steps be added")
     func brakes() async throws {
         let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example + "UPDATE rules SET held_at = now() WHERE key = 'k1';")
-        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
+        try await owner.execute(
+            Self.example + "UPDATE rules SET held_at = now() WHERE key = 'k1'; UPDATE apps SET paused = true;"
+        )
         let locks = """
             SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()
                AND (locktype = 'transactionid' OR locktype = 'relation' AND mode <> 'AccessShareLock')
             """
-        for call in ["brake_rule('k0', 'disable')", "brake_rule('k1', 'hold')", "brake_app('a')"] {
-            if call.contains("app") { try await owner.execute("UPDATE apps SET paused = true") }
-            try await brake.execute("BEGIN")
-            let said = try await brake.query("SELECT \(call)").value(as: String.self)
-            #expect(said.contains("already"), "\(said)")
-            #expect(try await brake.query(locks).value(as: Int.self) == 0, "\(call)")
-            try await brake.execute("COMMIT")
+        for (role, call) in [
+            ("brake", "brake_rule('k0', 'disable')"), ("brake", "brake_rule('k1', 'hold')"),
+            ("brake", "brake_app('a')"),
+            ("admin", "resume_rule('k0')"), ("server", "blow_fuses()"),
+        ] {
+            let connection = try await TestDatabase.current.connect(user: "versiongate_\(role)")
+            let held = try await connection.transaction { session in
+                try session.query("SELECT \(call)")
+                return try session.query(locks).value(as: Int.self)
+            }
+            #expect(held == 0, "\(call)")
         }
-        try await brake.execute("BEGIN; SELECT brake_rule('k0', 'lockout')")
-        #expect(try await brake.query(locks).value(as: Int.self) > 0)
-        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        try await admin.execute("SET lock_timeout = '1ms'; INSERT INTO rule_texts VALUES ('k0', 'ja', 't', 'x')")
-        try await brake.execute("COMMIT")
-        try await admin.execute("BEGIN; SELECT resume_rule('k0')")
-        #expect(try await admin.query(locks).value(as: Int.self) == 0)
-        try await admin.execute("COMMIT")
+        try await Self.holding("versiongate_brake", "SELECT brake_rule('k0', 'lockout')") {
+            let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+            try await admin.execute("SET lock_timeout = '1s'; INSERT INTO rule_texts VALUES ('k0', 'ja', 't', 'x')")
+        }
+        #expect(try await owner.query("SELECT count(*) FROM rule_texts").value(as: Int.self) == 13)
     }
 
     @Test("What a brake did stays the brake's, and what others edit beside it has their own tool")
@@ -107,37 +133,42 @@ struct OpenEditTests {
     func ends() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example)
-        let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
-        try await brake.execute("BEGIN; SELECT brake_rule('k0', 'lockout')")
-        let holder = try await TestDatabase.current.connect(user: "versiongate_planner")
-        try await holder.execute("BEGIN; LOCK TABLE feed_templates; SELECT rehearse_edits()")
-        try await owner.execute("BEGIN; UPDATE rules SET note = 'n' WHERE key = 'k5'")
+        let superuser = try await owner.query("SELECT current_user::text").value(as: String.self)
         let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
         try await planner.execute("BEGIN; SELECT FROM releases FOR UPDATE; PREPARE TRANSACTION 'it''s'")
-        let process = try await owner.query("SELECT pg_backend_pid()").value(as: Int.self)
-
-        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        try await admin.execute("BEGIN; UPDATE rules SET note = 'own' WHERE key = 'k4'")
-        let open = try await OpenEdit.all(admin)
-        #expect(open.count == 4)
-        #expect(open.last?.words == "the prepared transaction it's of versiongate_planner")
-        let ended = try await admin.query("SELECT login || ' ' || outcome FROM end_open_edits()").map {
-            try $0.decode(0, as: String.self)
+        try await Self.holding("versiongate_brake", "SELECT brake_rule('k0', 'lockout'); SELECT rehearse_edits()") {
+            try await Self.holding("versiongate_planner", "LOCK TABLE feed_templates") {
+                try await Self.holding(superuser, "UPDATE rules SET note = 'n' WHERE key = 'k5'") {
+                    try await Self.expectEnd(superuser)
+                }
+            }
         }
-        let superuser = try await owner.query("SELECT current_user::text").value(as: String.self)
-        #expect(
-            Set(ended) == [
-                "versiongate_brake ended", "versiongate_planner ended",
-                "\(superuser) not ended; let \(superuser) or a superuser run: SELECT pg_terminate_backend(\(process))",
-                "versiongate_planner not ended; let versiongate_planner or a superuser run: ROLLBACK PREPARED 'it''s'",
-            ]
-        )
-        try await admin.execute("UPDATE rules SET note = 'n' WHERE key = 'k0'; COMMIT")
-        await #expect(throws: PostgresError.self) { try await brake.execute("COMMIT") }
-        await #expect(throws: PostgresError.self) { try await holder.execute("COMMIT") }
         try await planner.execute("ROLLBACK PREPARED 'it''s'")
-        try await owner.execute("COMMIT")
-        #expect(try await OpenEdit.all(admin).isEmpty)
+        #expect(try await OpenEdit.all(owner).isEmpty)
+        #expect(try await owner.query("SELECT note FROM rules WHERE key = 'k0'").value(as: String.self) == "n")
+    }
+
+    private static func expectEnd(_ superuser: String) async throws {
+        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
+        try await admin.transaction { session in
+            try session.execute("UPDATE rules SET note = 'own' WHERE key = 'k4'")
+            let open = try OpenEdit.all(session)
+            #expect(open.count == 4)
+            #expect(open.last?.words == "the prepared transaction it's of versiongate_planner")
+            let process = open.first { $0.role == superuser }?.processID ?? 0
+            let ended = try session.query("SELECT login || ' ' || outcome FROM end_open_edits()").map {
+                try $0.decode(0, as: String.self)
+            }
+            let mayEnd = "not ended; let \(superuser) or a superuser run: SELECT pg_terminate_backend(\(process))"
+            let mayRollBack = "not ended; let versiongate_planner or a superuser run: ROLLBACK PREPARED 'it''s'"
+            #expect(
+                Set(ended) == [
+                    "versiongate_brake ended", "versiongate_planner ended", "\(superuser) \(mayEnd)",
+                    "versiongate_planner \(mayRollBack)",
+                ]
+            )
+            try session.execute("UPDATE rules SET note = 'n' WHERE key = 'k0'")
+        }
     }
 
     // MARK: Deadlocks
