@@ -51,11 +51,14 @@ struct HeldBackRevisionTests {
         }
     }
 
+    private static func deaths(in folder: StateFolder) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix("policy-trial.") }.map { "\(folder.path)/\($0)" }
+    }
+
     /// Has the servers that died have died so many seconds earlier.
     private static func age(_ folder: StateFolder, by seconds: TimeInterval) throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        where name.hasPrefix("policy-trial.") {
-            let path = "\(folder.path)/\(name)"
+        for path in try deaths(in: folder) {
             let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
             try FileManager.default.setAttributes([.modificationDate: try #require(date) - seconds], ofItemAtPath: path)
         }
@@ -169,7 +172,9 @@ struct HeldBackRevisionTests {
             try await database.edit("UPDATE rules SET title = 'Update now'")
             try await Self.die(2, in: folder)
             // The older of both counts for some seconds more.
-            try Self.age(folder, by: 580)
+            for (name, seconds) in zip(try Self.deaths(in: folder), [580.0, 570]) {
+                try FileManager.default.setAttributes([.modificationDate: Date() - seconds], ofItemAtPath: name)
+            }
             let ending = try await Self.run(folder) { server in
                 try await server.check(Self.locked) { $0.contains("Update now") && $0.contains("lockout") }
                 let ready = try await server.management("/ready").body

@@ -189,7 +189,7 @@ struct StaleLockoutTests {
         var random: SeededGenerator
         var outcome = Outcome()
         var revision: Int64 = 0
-        var lockouts: Lockouts = []
+        var lockouts = Lockouts(repeating: [], count: StaleLockoutTests.clients.count)
         /// Those of the policies before, which may still answer.
         var before: [Lockouts] = []
 
