@@ -295,7 +295,6 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT FROM rows_at(NULL::public.rules, 0)", "permission denied for function rows_at"),
         RoleAttempt("SELECT messages_for('{}')", "permission denied for function messages_for"),
         RoleAttempt("SELECT version_compare('1', '2')", "permission denied for function version_compare"),
-        RoleAttempt("SELECT FROM versiongate_internal.rule_spans", "permission denied for table rule_spans"),
         RoleAttempt("GRANT SELECT ON public.rules TO PUBLIC; SELECT FROM changes", "permission denied for table"),
     ]
 
