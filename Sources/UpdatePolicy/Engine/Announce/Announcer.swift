@@ -370,12 +370,12 @@ struct Announcer {
                 while let other = finals[index].next, finals[index].precedes(other, id, group) {
                     finals[index].passed += 1
                     let (group, facts) = (finals[index].group, finals[index].facts)
-                    rest -= self.steps(toJudge: group.rules[Int(other.index)], atMost: rest)
+                    rest -= self.steps(toJudge: other, of: group, atMost: rest)
                     if rest < 0 { return .unfinished }
                     if candidate(other, of: group, facts, false) != nil { return .open }
                 }
             }
-            rest -= self.steps(toJudge: rule, atMost: rest)
+            rest -= self.steps(toJudge: id, of: group, atMost: rest)
             if rest < 0 { return .unfinished }
             if rule.flags.contains(.hasTarget),
                 offered(group.pools.targets[Int(rule.target)], soak: rule.soak) < .certain
@@ -390,8 +390,10 @@ struct Announcer {
     }
 
     /// How many steps it takes to judge a rule; more than `most` where that is already too many.
-    private mutating func steps(toJudge rule: CompiledRule, atMost most: Int) -> Int {
-        var steps = 8 + Int(rule.versions.count) + Int(rule.os.count) + Int(rule.attributes.count)
+    private mutating func steps(toJudge id: RuleID, of group: RuleGroup, atMost most: Int) -> Int {
+        let rule = group.rules[Int(id.index)]
+        var steps = 8 + Int(rule.versions.count) + Int(rule.os.count)
+        for attribute in rule.attributes.indices { steps += 1 + group.pools.attributes[attribute].values.count / 4 }
         guard let list, !rule.flags.isDisjoint(with: [.hasTarget, .needsWayOut]) else { return steps }
         if !haveReleasesBeenRead { steps += list.releases.count / 2 }
         if steps > most { return steps }

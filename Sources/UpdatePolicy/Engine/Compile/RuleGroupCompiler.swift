@@ -106,7 +106,9 @@ extension RuleGroupCompiler {
         }
         if let attributes = try elements(rule.attributes, "attributes", row) {
             compiled.attributes = pools.attributes.appendRun(
-                attributes.map { CompiledAttribute($0) }.sorted { $0.name < $1.name }
+                attributes
+                    .map { CompiledAttribute(name: UTF8Text($0.name), values: $0.values.map { UTF8Text($0) }) }
+                    .sorted { $0.name < $1.name }
             )
         }
         compiled.steps = pools.steps.appendRun(

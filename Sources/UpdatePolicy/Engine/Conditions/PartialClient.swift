@@ -75,7 +75,7 @@ extension RuleGroup {
     /// Whether a client sent an attribute that the rule asks for, with a value that it does not accept.
     private func hasOtherAttribute(_ rule: CompiledRule, _ client: Client) -> Bool {
         pools.attributes[rule.attributes.indices].contains { attribute in
-            client.withAttribute(attribute.name) { !attribute.accepts($0) } ?? false
+            client.attribute(attribute.name).map { !attribute.values.contains($0) } ?? false
         }
     }
 

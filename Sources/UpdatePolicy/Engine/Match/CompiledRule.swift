@@ -116,18 +116,7 @@ struct PoolRange: Sendable {
 /// A condition on an attribute, as a check compares it.
 struct CompiledAttribute: Sendable {
     let name: UTF8Text
-    /// Sorted.
     let values: [UTF8Text]
-
-    init(_ condition: AttributeCondition) {
-        name = UTF8Text(condition.name)
-        values = condition.values.map { UTF8Text($0) }.sorted()
-    }
-
-    func accepts(_ value: UnsafeRawBufferPointer) -> Bool {
-        let first = values.indices.partitioningIndex { !values[$0].string.withBytes { $0.precedes(value) } }
-        return first < values.count && values[first].string.withBytes { $0.hasSameBytes(as: value) }
-    }
 }
 
 extension [UInt16] {

@@ -181,7 +181,9 @@ extension RuleGroup {
     /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ client: borrowing Client) -> Int? {
         for index in rule.attributes.indices {
-            let isMet = client.withAttribute(pools.attributes[index].name) { pools.attributes[index].accepts($0) }
+            let isMet = client.withAttribute(pools.attributes[index].name) { value in
+                pools.attributes[index].values.contains { $0.string.withBytes { $0.hasSameBytes(as: value) } }
+            }
             if isMet != true { return index }
         }
         return nil
