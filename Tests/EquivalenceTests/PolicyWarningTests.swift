@@ -178,7 +178,10 @@ struct PolicyWarningTests {
                 policy.releases[index].platform = platform
             }
             if random.chance(30) { policy.releases[index].regions = nil }
-            if random.chance(30), let other = policy.releases.first { policy.releases[index].liveAt = other.liveAt }
+            if random.chance(30), let other = policy.releases.first {
+                policy.releases[index].liveAt = other.liveAt
+                policy.releases[index].withdrawnAt = nil
+            }
         }
         for index in policy.apps.indices where random.chance(5) {
             policy.apps[index].storeLinks.append(StoreLink(platform: "osx", link: "https://apps.example.com/1"))

@@ -313,6 +313,6 @@ struct WarningTests {
                 ('message', 'a', 't', 'x', 'store', '<2', NULL, false, true);
             COMMIT;
             """
-        #expect(try await warnings("\(lockouts) \(script)") == expected)
+        #expect(try await warnings("\(lockouts) \(script)").filter { !$0.hasPrefix("this edit") } == expected)
     }
 }

@@ -61,7 +61,7 @@ extension EditOptions {
         remarks: (@Sendable (PostgresSession) throws -> [String])? = nil,
         summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
-        let warnings = EditWarnings(massEdits: !asksAboutMassEdits ? .meant : yes || dryRun ? .printed : .asked)
+        let warnings = EditWarnings(massEdits: !asksAboutMassEdits || dryRun ? .meant : yes ? .printed : .asked)
         if dryRun { return try await rehearse(on: database, isQuiet: tool != nil, warnings, values, body) }
         let author = author
         let (report, found, words) = try await database.withConnection(as: .admin, onNotice: warnings.print) {

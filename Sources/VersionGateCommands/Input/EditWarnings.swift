@@ -11,7 +11,7 @@ import UpdatePolicy
 final class EditWarnings: Sendable {
     /// What is done about edits of a great part of the rows of an app.
     enum MassEdits {
-        /// The command says that they are meant.
+        /// The command says that they are meant, or shows them without making them.
         case meant
         case asked
         case printed

@@ -59,7 +59,7 @@ struct PlanCommand: AsyncParsableCommand {
         let policyFile = try PolicyFile(file, bundle: bundle)
         let present = try await database.editedPolicy()
         let difference = try policyFile.difference(from: present.policy)
-        let warnings = EditWarnings(massEdits: .printed)
+        let warnings = EditWarnings()
         let (change, impact, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger,
