@@ -108,6 +108,11 @@ struct FeedPropertyTests {
         return style
     }()
 
+    /// Numbers that systems of the platform tell of themselves: there is no macOS 16 to 25.
+    private static func systems(of platform: String) -> [String] {
+        ["13.5", "14.0", "14.8", "15.0"] + (platform == "macos" ? ["15.6", "26.1"] : ["16.1", "17.0"])
+    }
+
     /// A build of a version. Those of greater numbers are greater, as comparisons of builds expect; but a version has
     /// many, of which a policy has one.
     private static func build(of version: String, _ random: inout SeededGenerator) -> Int {
@@ -185,7 +190,7 @@ struct FeedPropertyTests {
         let host = ReaderHost(
             version: version,
             build: Self.build(of: version, &random),
-            os: random.pick(["13.5", "14.0", "14.8", "15.0", "16.1", "17.0"]),
+            os: random.pick(Self.systems(of: platform)),
             platform: platform
         )
         var whole: [(name: String, value: String)] = [
@@ -343,7 +348,7 @@ struct FeedPropertyTests {
             let host = ReaderHost(
                 version: version,
                 build: recorded?.build.flatMap { Int($0) } ?? 1,
-                os: generator.random.pick(["13.5", "14.0", "15.0", "16.1", "17.0"]),
+                os: generator.random.pick(Self.systems(of: platform)),
                 platform: platform
             )
             let question = reader.question(TestPolicy.bundle, [("platform", platform)], version: version)
