@@ -222,7 +222,7 @@ struct OpenEditTests {
         case ..<86:
             let isPaused = random.chance(50)
             _ = try await editing.edit(by: author) { editor in
-                try editor.lock(where: [.init(\App.paused, !isPaused)])
+                try editor.lock(where: [ColumnValue<App>]())
                 try editor.update(where: [.init(\App.paused, !isPaused)], set: [.init(\.paused, isPaused)])
             }
         case ..<92:

@@ -26,9 +26,11 @@ extension PolicyEditor {
         let batches = difference.batches
         guard !batches.isEmpty else { return }
         _ = try session.query("SELECT set_config('lock_timeout', $1, true)", [Self.lockTimeout])
+        // Before the savepoint: refused rows are looked for one by one, in another order.
+        for lock in difference.locks { try session.query(lock.sql, [lock.document]) }
         try session.execute("SAVEPOINT before_edits")
         do {
-            for batch in difference.locks + batches { try session.query(batch.sql, [batch.document]) }
+            for batch in batches { try session.query(batch.sql, [batch.document]) }
             try judge()
         } catch {
             guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {

@@ -58,14 +58,14 @@ package struct PolicyEditor {
         ).affectedRows
     }
 
-    /// Waits until nobody else edits the rows that match `key`, so that they stay as they are until the end of the
-    /// transaction.
+    /// Waits until nobody else edits the rows that match `key`, or all where there is none, so that they stay as they are
+    /// until the end of the transaction.
     ///
     /// All that edits several rows locks them by table and key, a rule before its steps: so no two wait for each other.
     package func lock<Record>(where key: [ColumnValue<Record>]) throws {
         try session.query(
             """
-            SELECT FROM public.\(Record.table.rawValue) WHERE \(Self.condition(key, from: 1))
+            SELECT FROM public.\(Record.table.rawValue) WHERE \(key.isEmpty ? "true" : Self.condition(key, from: 1))
             ORDER BY \(Record.table.lockOrder) FOR NO KEY UPDATE
             """,
             key.map(\.parameter)

@@ -28,7 +28,8 @@ struct AppSelection: ParsableArguments {
                 try editor.edit(app: $0, set: [.init(\.paused, true)])
             }
         }
-        try editor.lock(where: [.init(\App.paused, !paused)])
+        // All, as others may be paused or resumed meanwhile.
+        try editor.lock(where: [ColumnValue<App>]())
         guard try editor.update(where: [.init(\App.paused, !paused)], set: [.init(\.paused, paused)]) == 0,
             try PolicyReader.bundles(editor.session).isEmpty
         else { return }
