@@ -64,7 +64,9 @@ package struct LanguageTag: Sendable {
         let isNormal = text.utf8.allSatisfy {
             !ASCII.isUpper($0) && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "@") && $0 != ASCII.dot
         }
-        return ASCII.lowercased(isNormal ? current(text) : current(hyphenated(text)))
+        guard isNormal else { return ASCII.lowercased(current(hyphenated(text))) }
+        let today = current(text)
+        return today.utf8.contains(where: ASCII.isUpper) ? ASCII.lowercased(today) : today
     }
 
     private static func hyphenated(_ text: String) -> String {
