@@ -40,6 +40,8 @@ struct StatusTests {
             var generator = CheckGenerator(scene, seed: policies.seedForChecks())
             let moments = (0..<4).map { _ in generator.time() }
             try specification.withPolicy(scene.policy, timeZone: scene.timeZone) { written in
+                // Of a min_os that no system has the view says what holds if one had it, and policy_warnings that none has.
+                guard written.read.releases.allSatisfy(asksForSystem) else { return }
                 for (moment, rows) in zip(moments, try specification.statuses(at: moments)) {
                     for row in rows {
                         let name = try #require(row[1].flatMap { RuleStatus.Name(rawValue: $0.string) })
@@ -53,6 +55,11 @@ struct StatusTests {
             }
         }
         return judged
+    }
+
+    private static func asksForSystem(_ release: Release) -> Bool {
+        guard let least = release.minOS.flatMap({ AppVersion($0) }) else { return true }
+        return !Platform(release.platform).numbersOfNoSystem.contains(least.key)
     }
 
     /// What a lockout that is sent comes to for clients, each of which the engine is asked about.
