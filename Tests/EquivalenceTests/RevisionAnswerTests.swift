@@ -20,7 +20,7 @@ struct RevisionAnswerTests {
     /// What some random edits came to.
     private struct Outcome: Sendable {
         var moments: [Int64: Moment] = [:]
-        var refused = 0
+        var refused: [String: Int] = [:]
         var undone = 0
     }
 
@@ -56,9 +56,10 @@ struct RevisionAnswerTests {
                 #expect(try Answer(compiled, check.client.client(), at: check.time) == expected, comment)
             }
         }
-        // The first part has a seed of its own, so that chance fails nobody.
+        // The first part has a seed of its own, so that chance fails nobody. An app that is removed has its rows refused from
+        // then on, so a change of the random policies moves the share of what is refused.
         if part == 0 {
-            #expect(last >= edits * 3 / 8, "\(outcome.refused) edits were refused")
+            #expect(last >= edits / 5, "\(outcome.refused) edits were refused")
             #expect(outcome.undone > 0)
             #expect(Set(outcome.moments.values.map(\.answers.description)).count > 5)
         }
@@ -136,7 +137,7 @@ struct RevisionAnswerTests {
             } catch {
                 guard error.code == .server else { throw error }
                 try session.execute("ROLLBACK")
-                outcome.refused += 1
+                outcome.refused[error.message, default: 0] += 1
                 continue
             }
             let policy = try PolicyReader.policy(session)
