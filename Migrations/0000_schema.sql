@@ -36,7 +36,6 @@ $$;
 CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     schema_owner CONSTANT oid := (
         SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure

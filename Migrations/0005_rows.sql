@@ -75,6 +75,24 @@ CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
 CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row_of_app();
 
+CREATE FUNCTION versiongate_internal.keep_bundle() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    refused CONSTANT boolean := versiongate_internal.refuse(
+        'apps.bundle', 'the bundle of an app never changes',
+        'Its clients ask by it. Add the other app, and copy the rules to it. Upper and lower case may change.',
+        format('It is %s.', OLD.bundle)
+    );
+BEGIN
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.keep_bundle IS 'Trigger: refuses another bundle of an app.';
+
+CREATE TRIGGER apps_keep_bundle AFTER UPDATE OF bundle ON apps
+    FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION versiongate_internal.keep_bundle();
+
 -- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION versiongate_internal.normalise_release() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -430,7 +448,6 @@ CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF ver
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
-#variable_conflict error
 DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
     short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
@@ -562,7 +579,6 @@ CREATE FUNCTION versiongate_internal.release_warnings(release releases)
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
-#variable_conflict error
 DECLARE
     name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
     of_release CONSTANT jsonb := versiongate_internal.row_columns(to_jsonb(release), '{bundle,version,platform}');
@@ -623,61 +639,28 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.release_warnings IS 'What is probably not meant in a release.';
 
--- Each table has queries of its own, as a session plans each once.
-CREATE FUNCTION versiongate_internal.warn_of_row() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.row_warnings(table_name text, policy_row jsonb)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE STRICT SET search_path = public, pg_temp
 AS $$
-DECLARE
-    warnings versiongate_internal.warning[];
-    known text[];
 BEGIN
-    CASE TG_TABLE_NAME
-        WHEN 'rules' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.rule_warnings(NEW) AS w);
-        WHEN 'rule_texts' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.rule_text_warnings(NEW) AS w);
-        WHEN 'store_links' THEN
-            warnings := ARRAY(
-                SELECT w FROM versiongate_internal.platform_warnings(
-                    'store link of ' || NEW.bundle, 'store_links.platform', NEW.platform
-                ) AS w
+    CASE table_name
+        WHEN 'rules' THEN
+            RETURN QUERY SELECT * FROM versiongate_internal.rule_warnings(jsonb_populate_record(NULL::rules, policy_row));
+        WHEN 'rule_texts' THEN
+            RETURN QUERY SELECT * FROM versiongate_internal.rule_text_warnings(
+                jsonb_populate_record(NULL::rule_texts, policy_row)
             );
-        WHEN 'releases' THEN warnings := ARRAY(SELECT w FROM versiongate_internal.release_warnings(NEW) AS w);
+        WHEN 'releases' THEN
+            RETURN QUERY SELECT * FROM versiongate_internal.release_warnings(
+                jsonb_populate_record(NULL::releases, policy_row)
+            );
+        WHEN 'store_links' THEN
+            RETURN QUERY SELECT * FROM versiongate_internal.platform_warnings(
+                'store link of ' || (policy_row ->> 'bundle'), 'store_links.platform', policy_row ->> 'platform'
+            );
+        ELSE
     END CASE;
-    IF warnings = '{}' THEN
-        RETURN NULL;
-    END IF;
-    IF TG_OP = 'UPDATE' THEN
-        CASE TG_TABLE_NAME
-            WHEN 'rules' THEN known := ARRAY(SELECT w.warning FROM versiongate_internal.rule_warnings(OLD) AS w);
-            WHEN 'rule_texts' THEN
-                known := ARRAY(SELECT w.warning FROM versiongate_internal.rule_text_warnings(OLD) AS w);
-            WHEN 'store_links' THEN known := CASE WHEN NEW.platform = OLD.platform THEN ARRAY[warnings[1].warning] END;
-            WHEN 'releases' THEN
-                -- Whoever takes a release back into stages keeps its time.
-                known := ARRAY(
-                    SELECT w.warning FROM versiongate_internal.release_warnings(OLD) AS w
-                     UNION
-                    SELECT w.warning FROM unnest(warnings) AS w
-                     WHERE w.kind = 'releases_staged_live_at' AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
-                );
-        END CASE;
-    END IF;
-    PERFORM versiongate_internal.warn(w) FROM unnest(warnings) AS w
-      WHERE (w.warning = ANY (known)) IS NOT TRUE;
-    RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_row IS 'Trigger: warns of what an edit brought about in its row.';
-
-CREATE TRIGGER rules_warning
-    AFTER INSERT OR UPDATE OF
-        title, text, bundle, platforms, versions, builds, os, target, soak, rollout, enabled, ends_at, remind, shows,
-        skippable, lockout, lockout_without_update, fuse
-    ON rules
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
-CREATE TRIGGER rule_texts_warning AFTER INSERT OR UPDATE OF title, text ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
-CREATE TRIGGER store_links_warning AFTER INSERT OR UPDATE OF platform ON store_links
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
-CREATE TRIGGER releases_warning
-    AFTER INSERT OR UPDATE OF platform, version, build, min_os, regions, staged, live_at, withdrawn_at ON releases
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.warn_of_row();
+COMMENT ON FUNCTION versiongate_internal.row_warnings IS 'What is probably not meant in a row.';

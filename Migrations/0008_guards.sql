@@ -73,33 +73,6 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_lockout IS
     'Refuses a lockout that leaves nobody a way out, and says why it does.';
 
-CREATE FUNCTION versiongate_internal.bundle_after_rename(this_token uuid, old_bundle text, bundle text) RETURNS text
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-AS $$
-DECLARE
-    renamed record;
-BEGIN
-    IF old_bundle IS NULL THEN
-        RETURN NULL;
-    END IF;
-    SELECT c.after ->> 'bundle' AS bundle, c.after IS NULL AS is_deleted INTO renamed
-      FROM versiongate_internal.recorded_rows AS c
-     WHERE c.token = this_token
-       AND c.table_name = 'apps'
-       AND coalesce(c.old_key, c.key) = jsonb_build_object('bundle', old_bundle)
-       AND c.before IS NOT NULL;
-    RETURN CASE
-        WHEN FOUND AND (renamed.is_deleted OR EXISTS (SELECT FROM apps AS a WHERE a.bundle = renamed.bundle))
-            THEN coalesce(renamed.bundle, old_bundle)
-        WHEN NOT FOUND AND EXISTS (SELECT FROM apps AS a WHERE a.bundle = old_bundle) THEN old_bundle
-        ELSE bundle_after_rename.bundle
-    END;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.bundle_after_rename IS
-    'The bundle that a rule would have now, had it only moved with its app. While the app takes its rules along, its'
-    ' own edit is still to come: then the bundle it had is known by no app.';
-
 CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
@@ -125,12 +98,9 @@ BEGIN
                 ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
               LEFT JOIN change_rows AS restored
                 ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
-             WHERE versiongate_internal.row_columns(c.after, guarded)
-                   IS DISTINCT FROM versiongate_internal.row_columns(c.before, guarded) || jsonb_build_object(
-                       'bundle', versiongate_internal.bundle_after_rename(
-                           this_token, c.before ->> 'bundle', c.after ->> 'bundle'
-                       )
-                   )
+             WHERE versiongate_internal.row_columns(c.after, guarded) - 'bundle'
+                   IS DISTINCT FROM versiongate_internal.row_columns(c.before, guarded) - 'bundle'
+                OR lower(c.after ->> 'bundle') IS DISTINCT FROM lower(c.before ->> 'bundle')
         )
         SELECT j.rule, j.is_restored
           FROM edited AS j
@@ -148,24 +118,15 @@ BEGIN
                )
          ORDER BY (j.rule).key
     LOOP
-        IF closed.is_restored THEN
-            PERFORM versiongate_internal.warn((
-                'rules.lockout', 'rules_lockout_restored',
-                format(
-                    'rule %s is back as it was, but has no release to go to any more',
-                    versiongate_internal.quoted((closed.rule).key)
-                ),
-                'Clients get its message without the lockout, until there is a release outside the rule.', NULL
-            ));
-        ELSE
-            PERFORM versiongate_internal.refuse_lockout(closed.rule);
-        END IF;
+        -- What an undo brings back is warned of as any gap is.
+        CONTINUE WHEN closed.is_restored;
+        PERFORM versiongate_internal.refuse_lockout(closed.rule);
     END LOOP;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.guard_lockouts IS
-    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out; warns where an undo'
-    ' brings back what would be refused anew.';
+    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out. An undo may bring them'
+    ' back.';
 
 CREATE FUNCTION versiongate_internal.edited_shares(this_token uuid)
     RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
@@ -384,7 +345,7 @@ COMMENT ON FUNCTION versiongate_internal.needs_consent IS
     'Whether a rule is an enabled lockout that is for every app, or for clients without a way out and has no end within'
     ' seven days.';
 
-CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules, bundle_before text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules) RETURNS boolean
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -394,7 +355,7 @@ DECLARE
         'remind,shows,skippable,lockout,lockout_without_update,fuse,final,note}';
 BEGIN
     RETURN (rule.lockout_without_update AND NOT rule_before.lockout_without_update
-        OR rule_before.bundle IS NOT NULL AND rule.bundle IS DISTINCT FROM bundle_before
+        OR rule_before.bundle IS NOT NULL AND lower(rule.bundle) IS DISTINCT FROM lower(rule_before.bundle)
         OR rule_before.platforms IS NOT NULL AND (rule.platforms <@ rule_before.platforms) IS NOT TRUE
         OR rule_before.regions IS NOT NULL AND (rule.regions <@ rule_before.regions) IS NOT TRUE
         OR rule_before.languages IS NOT NULL AND (rule.languages <@ rule_before.languages) IS NOT TRUE
@@ -447,13 +408,7 @@ BEGIN
             edited.after IS NOT NULL AND (
                 edited.before IS NULL
                 OR NOT versiongate_internal.needs_consent(jsonb_populate_record(NULL::rules, edited.before))
-                OR versiongate_internal.reaches_more(
-                    rule,
-                    jsonb_populate_record(NULL::rules, edited.before),
-                    versiongate_internal.bundle_after_rename(
-                        this_token, edited.before ->> 'bundle', edited.after ->> 'bundle'
-                    )
-                )
+                OR versiongate_internal.reaches_more(rule, jsonb_populate_record(NULL::rules, edited.before))
             )
             OR rule.key = ANY (raised)
         );
@@ -704,9 +659,11 @@ CREATE FUNCTION versiongate_internal.warn_of_edits(
 AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
-    rule_keys text[];
+    -- Whether a lockout locks out does not depend on these.
+    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
     lockout_notes versiongate_internal.edited_rows[];
 BEGIN
+    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(notes) AS w;
     IF undone IS NULL AND 'rules' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
             SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
@@ -715,25 +672,32 @@ BEGIN
     IF 'rollout_steps' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
     END IF;
-    IF edited_tables && '{apps,releases,rules}' THEN
-        rule_keys := versiongate_internal.rules_to_judge(this_token, notes);
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.edited_link_warnings(this_token, rule_keys) AS w;
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.waiting_rule_warnings(this_token, rule_keys) AS w;
+    IF edited_tables && '{apps,releases,rules,store_links}' THEN
+        PERFORM versiongate_internal.warn(w)
+           FROM (SELECT versiongate_internal.rules_to_judge(this_token, notes)) AS judged(keys)
+          CROSS JOIN LATERAL (
+              SELECT * FROM versiongate_internal.new_link_warnings(this_token, judged.keys, notes)
+               UNION ALL
+              SELECT * FROM versiongate_internal.waiting_rule_warnings(this_token, judged.keys)
+          ) AS w;
     END IF;
-    IF edited_tables && '{releases,rollout_steps,rules}' THEN
-        lockout_notes := versiongate_internal.notes_of_lockouts(notes);
-        IF lockout_notes <> '{}' THEN
-            PERFORM versiongate_internal.warn_of_lost_ways_out(lockout_notes);
-            PERFORM versiongate_internal.warn_of_hidden_lockouts(lockout_notes);
-            PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_order_warnings(lockout_notes) AS w;
-        END IF;
+    lockout_notes := ARRAY(
+        SELECT n
+          FROM unnest(notes) AS n
+         WHERE (
+                   n.table_name IN ('releases', 'rollout_steps')
+                   OR n.table_name = 'rules' AND 'true' IN (n.after ->> 'lockout', n.after ->> 'final')
+               )
+           AND n.before - of_no_concern IS DISTINCT FROM n.after - of_no_concern
+    );
+    IF lockout_notes <> '{}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_lockout_warnings(lockout_notes) AS w;
     END IF;
-    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
+    IF edited_tables && '{releases,rules,rule_texts}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
+    END IF;
     IF undone IS NULL THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(notes) AS w;
-    END IF;
-    IF edited_tables && '{releases,store_links}' THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.lost_button_warnings(this_token, notes) AS w;
     END IF;
 END
 $$;

@@ -228,7 +228,6 @@ CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checkin
     )
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     is_system CONSTANT boolean := versiongate_internal.is_system(me.platform_name, me.os_key);
     system CONSTANT bytea := CASE WHEN is_system THEN me.os_key END;

@@ -37,7 +37,6 @@ CREATE FUNCTION versiongate_internal.read_rules(written rules[]) RETURNS SETOF v
     SET standard_conforming_strings = on
     SET jit = off
 AS $$
-#variable_conflict error
 DECLARE
     least_key CONSTANT bytea := '\x00010000';
 BEGIN
@@ -91,7 +90,6 @@ CREATE FUNCTION versiongate_internal.ways_out(
     SET enable_mergejoin = off
     SET jit = off
 AS $$
-#variable_conflict error
 DECLARE
     least_key CONSTANT bytea := '\x00010000';
     all_lists CONSTANT bigint[] := '{0}';
@@ -357,7 +355,6 @@ CREATE FUNCTION versiongate_internal.hidden_rules(finals rules[], others rules[]
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET jit = off
 AS $$
-#variable_conflict error
 BEGIN
     RETURN QUERY
     WITH f AS MATERIALIZED (
@@ -407,7 +404,6 @@ CREATE FUNCTION versiongate_internal.full_times(written rules[], steps rollout_s
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET jit = off
 AS $$
-#variable_conflict error
 BEGIN
     -- Steps never fall, and beside them the rule's own percentage is 0.
     RETURN QUERY
@@ -441,7 +437,6 @@ CREATE FUNCTION versiongate_internal.rule_status_at(
     SET enable_nestloop = off
     SET jit = off
 AS $$
-#variable_conflict error
 DECLARE
     lockouts CONSTANT rules[] := ARRAY(
         SELECT r FROM rules AS r

@@ -1,301 +1,165 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- What edits take from lockouts: a way out of them, or their turn. warn_of_edits (0008) asks this.
+-- What keeps rules from what they say: lockouts of places where nobody has a way out, and rules behind a final one. An edit
+-- is warned of what it adds to these gaps, and policy_warnings lists all of them, in the same words.
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION versiongate_internal.notes_of_lockouts(notes versiongate_internal.edited_rows[])
-    RETURNS versiongate_internal.edited_rows[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE TYPE versiongate_internal.gap AS (
+    rule text, for_app text, bundle text, platform text, region text, system bytea, is_part boolean, final text,
+    times tstzmultirange
+);
+COMMENT ON TYPE versiongate_internal.gap IS
+    'The times at which nobody in a place of a lockout has a way out, as ways_out tells places; or at which a final rule hides'
+    ' a rule. for_app: the app of the rule.';
+
+CREATE FUNCTION versiongate_internal.gaps(
+    written rules[], steps rollout_steps[], known releases[], present_apps apps[], moment timestamptz,
+    by_region text[] DEFAULT '{}', by_system bytea[] DEFAULT '{}'
+)
+    RETURNS SETOF versiongate_internal.gap
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
 AS $$
 DECLARE
-    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
-BEGIN
-    RETURN ARRAY(
-        SELECT n
-          FROM unnest(notes) AS n
-         WHERE CASE n.table_name
-                   WHEN 'releases' THEN true
-                   WHEN 'rollout_steps' THEN true
-                   WHEN 'rules' THEN
-                       'true' IN (
-                           n.before ->> 'lockout', n.after ->> 'lockout', n.before ->> 'final', n.after ->> 'final'
-                       )
-                   ELSE false
-               END
-           AND (n.before - of_no_concern) IS DISTINCT FROM (n.after - of_no_concern)
+    lockouts CONSTANT rules[] := ARRAY(
+        SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
     );
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM unnest(written) AS r WHERE r.final AND r.target IS NULL);
+BEGIN
+    RETURN QUERY
+    SELECT l.key::text, l.bundle::text, w.bundle, w.platform, w.region, w.system, coalesce(w.is_part, false), NULL,
+           versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at) - coalesce(w.times, '{}')
+      FROM unnest(lockouts) AS l
+      LEFT JOIN versiongate_internal.ways_out(
+          lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE known END, present_apps, moment, by_region, by_system
+      ) AS w ON w.key = l.key
+     UNION ALL
+    SELECT r.key, r.bundle, NULL, NULL, NULL, NULL, false, h.final,
+           versiongate_internal.time_span(greatest(moment, r.starts_at), r.ends_at) * f.times
+      FROM versiongate_internal.hidden_rules(finals, CASE WHEN finals = '{}' THEN '{}' ELSE written END) AS h
+      JOIN versiongate_internal.full_times(finals, steps) AS f ON f.key = h.final
+      JOIN unnest(written) AS r ON r.key = h.key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.notes_of_lockouts IS
-    'Those of some edits that may decide whether a lockout locks out.';
+COMMENT ON FUNCTION versiongate_internal.gaps IS
+    'The gaps of enabled rules from a moment on. steps: those of the final ones.';
 
--- A place without a way out counts only for as long as the rule applies. Where the rule locked out nobody before, all that
--- is missing now counts; else what these edits took. People wait for this, so it is bounded.
-CREATE FUNCTION versiongate_internal.lost_ways_out(notes versiongate_internal.edited_rows[], moment timestamptz)
-    RETURNS TABLE (key text, place text, platform text, is_part boolean, starts_at timestamptz, ends_at timestamptz)
+CREATE FUNCTION versiongate_internal.gap_warnings(gaps versiongate_internal.gap[], moment timestamptz)
+    RETURNS TABLE (rule text, item versiongate_internal.warning)
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH gap AS MATERIALIZED (
+        SELECT g.*, lower(first.span) AS start, upper(first.span) AS finish,
+               CASE WHEN lower(first.span) > moment THEN ' from ' || versiongate_internal.time_text(lower(first.span)) ELSE '' END
+                   || coalesce(' until ' || versiongate_internal.time_text(upper(first.span)), '') AS span
+          FROM unnest(gaps) AS g
+         CROSS JOIN LATERAL (SELECT u.span FROM unnest(g.times) AS u(span) ORDER BY u.span LIMIT 1) AS first
+    )
+    SELECT g.rule, ROW(
+               'rules.lockout', 'rules_way_out',
+               format('nobody has a way out of rule %s', versiongate_internal.quoted(g.rule)) || coalesce(
+                   ' on ' || nullif(
+                       versiongate_internal.first_names(array_agg(DISTINCT place.name ORDER BY place.name)), ''
+                   ),
+                   ''
+               ) || g.span,
+               'Clients there get the message without the lockout, until there is a release for them.',
+               '{}'
+           )::versiongate_internal.warning
+      FROM gap AS g
+     CROSS JOIN LATERAL (
+         SELECT versiongate_internal.place_name(
+                    g.for_app, g.bundle, g.platform, CASE WHEN NOT g.is_part THEN g.region END
+                ) || CASE WHEN g.is_part THEN ' (some regions or systems)' ELSE '' END
+     ) AS place(name)
+     WHERE g.final IS NULL
+       AND NOT (
+           g.is_part AND EXISTS (
+               SELECT FROM gap AS w
+                WHERE w.rule = g.rule AND w.platform = g.platform AND w.bundle IS NOT DISTINCT FROM g.bundle
+                  AND w.final IS NULL AND NOT w.is_part AND w.start <= g.start
+           )
+       )
+     GROUP BY g.rule, g.start, g.finish, g.span;
+    RETURN QUERY
+    SELECT DISTINCT ON (g.rule)
+           g.rule, ROW(
+               'rules.final', 'rules_hidden',
+               format('rule %s is hidden', versiongate_internal.quoted(g.rule)) || CASE
+                   WHEN lower(g.times) > moment THEN format(' from %s on', versiongate_internal.time_text(lower(g.times)))
+                   ELSE ''
+               END || format(
+                   ': %s comes before it, is final and is sent to everybody whom it is for',
+                   versiongate_internal.quoted(g.final)
+               ),
+               'Nobody gets it then. Give it a lower position, or narrow the final rule.', NULL
+           )::versiongate_internal.warning
+      FROM unnest(gaps) AS g
+     WHERE g.final IS NOT NULL AND g.times <> '{}'
+     ORDER BY g.rule, lower(g.times), g.final;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.gap_warnings IS
+    'What to say of gaps: of the first times of each. A part counts where the whole has no gap as early.';
+
+-- What was so before is judged from the rows as they were. A lockout that is new, or was off, has all of its places without
+-- a way out told, and none of their parts, as some systems are always too old. People wait for this, so it is bounded.
+CREATE FUNCTION versiongate_internal.new_lockout_warnings(notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
-#variable_conflict error
 DECLARE
     most_releases CONSTANT bigint := 20000;
     most_classes CONSTANT bigint := 50000;
-    -- An edit of other columns leaves the ways out as they are.
-    of_ways CONSTANT text[] :=
-        '{enabled,lockout,lockout_without_update,bundle,platforms,regions,versions,builds,os,target,soak,starts_at,ends_at}';
+    moment CONSTANT timestamptz := clock_timestamp();
+    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
     edited_rules CONSTANT text[] := ARRAY(
-        SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n
-         WHERE n.table_name = 'rules'
-           AND versiongate_internal.row_columns(n.before, of_ways)
-               IS DISTINCT FROM versiongate_internal.row_columns(n.after, of_ways)
-    );
-    edited_releases CONSTANT bigint[] := ARRAY(
-        SELECT (coalesce(n.after, n.before) ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
-    );
-    -- Also a new release may take a way out away: if it is greater, and matched by the rule.
-    bundles CONSTANT text[] := ARRAY(
-        SELECT DISTINCT side.bundle
+        SELECT coalesce(n.after, n.before) ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
           FROM unnest(notes) AS n
-         CROSS JOIN LATERAL (VALUES (n.before ->> 'bundle'), (n.after ->> 'bundle')) AS side(bundle)
-         WHERE n.table_name = 'releases' AND side.bundle IS NOT NULL
+         WHERE n.table_name <> 'releases'
     );
-    lockouts CONSTANT rules[] := ARRAY(
+    -- Also a new release may take a way out away, if it is greater and matched; and a final rule hides all of its app.
+    bundles CONSTANT text[] := ARRAY(
+        SELECT side.item ->> 'bundle'
+          FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
+         WHERE n.table_name = 'releases' AND side.item IS NOT NULL
+         UNION
+        SELECT r.bundle FROM rules AS r WHERE r.key IN (SELECT unnest(edited_rules)) AND r.enabled AND r.final
+    );
+    rules_now CONSTANT rules[] := ARRAY(
         SELECT r FROM rules AS r
-         WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
+         WHERE r.enabled
            AND (
-               r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (bundles) OR r.bundle IS NULL AND bundles <> '{}'
+               r.final AND r.target IS NULL
+               OR r.lockout AND (
+                   r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (bundles)
+                   OR bundles <> '{}' AND (r.bundle IS NULL OR array_position(bundles, NULL) IS NOT NULL)
+               )
            )
     );
-    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
-    judged_bundles text[];
-    lockouts_before rules[];
-    releases_before releases[];
-    releases_now releases[];
-    regions text[];
-    systems bytea[];
-BEGIN
-    IF lockouts = '{}' THEN
-        RETURN;
-    END IF;
-    lockouts_before := ARRAY(
-        SELECT l FROM unnest(lockouts) AS l WHERE l.key NOT IN (SELECT unnest(edited_rules))
-         UNION ALL
-        SELECT r
-          FROM unnest(notes) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
-         WHERE n.table_name = 'rules' AND r.key IN (SELECT unnest(edited_rules))
-           AND r.enabled AND r.lockout AND NOT r.lockout_without_update
-    );
-    judged_bundles := ARRAY(
-        SELECT unnest(bundles)
-         UNION
-        SELECT l.bundle FROM unnest(lockouts || lockouts_before) AS l WHERE l.bundle IS NOT NULL
-         UNION
-        SELECT a.bundle
-          FROM apps AS a
-         WHERE EXISTS (
-             SELECT FROM unnest(lockouts) AS l WHERE l.bundle IS NULL AND l.key IN (SELECT unnest(edited_rules))
-         )
-    );
-    releases_now := ARRAY(
-        SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles) LIMIT most_releases + 1
-    );
-    releases_before := ARRAY(
-        SELECT r FROM unnest(releases_now) AS r WHERE r.id NOT IN (SELECT unnest(edited_releases))
-         UNION ALL
-        SELECT r
-          FROM unnest(notes) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
-         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
-    );
-    regions := ARRAY(
-        SELECT DISTINCT named.region
-          FROM (SELECT DISTINCT r.regions FROM unnest(releases_now || releases_before) AS r) AS r
-         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
-    );
-    -- What these releases come to for a system begins with one that they ask for.
-    systems := ARRAY(
-        SELECT DISTINCT versiongate_internal.version_key(side.min_os)
-          FROM unnest(notes) AS n
-         CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
-         WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
-    );
-    IF cardinality(releases_now) > most_releases
-        OR cardinality(lockouts) * (cardinality(regions) + 1)
-           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(releases_now || releases_before) AS r) > most_classes
-    THEN
-        PERFORM versiongate_internal.warn((
-            'rules.lockout', 'rules_ways_out_unknown',
-            format(
-                'whether lockouts of %s lose a way out was not judged, as that takes too long',
-                versiongate_internal.first_names(judged_bundles)
-            ),
-            'What is so now: SELECT * FROM policy_warnings;', '{}'
-        ));
-        RETURN;
-    END IF;
-    RETURN QUERY
-    WITH present AS MATERIALIZED (
-        SELECT w.*, l.bundle AS rule_bundle
-          FROM versiongate_internal.ways_out(lockouts, releases_now, present_apps, moment, regions, systems) AS w
-          JOIN unnest(lockouts) AS l ON l.key = w.key
-    ),
-    past AS MATERIALIZED (
-        SELECT w.*, l.bundle AS rule_bundle
-          FROM versiongate_internal.ways_out(
-              lockouts_before, releases_before, present_apps, moment, regions, systems
-          ) AS w
-          JOIN unnest(lockouts_before) AS l ON l.key = w.key
-    ),
-    -- The app of a rule may just have got another bundle; in a rule for every app it tells places apart.
-    compared AS (
-        SELECT coalesce(now_is.key, was.key) AS key,
-               CASE
-                   WHEN now_is.key IS NULL
-                       THEN versiongate_internal.place_name(was.rule_bundle, was.bundle, was.platform, was.region)
-                   ELSE versiongate_internal.place_name(
-                       now_is.rule_bundle, now_is.bundle, now_is.platform, now_is.region
-                   )
-               END AS place,
-               coalesce(now_is.platform, was.platform) AS platform,
-               coalesce(now_is.is_part, was.is_part) AS is_part,
-               coalesce(was.times, '{(,)}') - coalesce(now_is.times, '{}') AS times
-          FROM present AS now_is
-          FULL JOIN past AS was
-            ON was.key = now_is.key
-           AND was.platform = now_is.platform
-           AND coalesce(was.region, '') = coalesce(now_is.region, '')
-           AND coalesce(was.system, '') = coalesce(now_is.system, '')
-           AND was.is_part = now_is.is_part
-           AND CASE WHEN was.rule_bundle IS NULL THEN coalesce(was.bundle, '') ELSE '' END
-               = CASE WHEN now_is.rule_bundle IS NULL THEN coalesce(now_is.bundle, '') ELSE '' END
-         -- A platform that the rule no longer names, or that the app no longer has a release for, may go with its lockout.
-         WHERE now_is.key IS NOT NULL AND (was.key IS NOT NULL OR NOT now_is.is_part)
-               -- Only the releases of these apps were looked at.
-               AND (now_is.bundle IS NOT NULL OR NOT EXISTS (
-                   SELECT FROM releases AS r
-                     JOIN apps AS a ON a.bundle = r.bundle AND NOT a.paused
-                    WHERE r.platform = now_is.platform
-               ))
-            OR was.key NOT IN (SELECT unnest(edited_rules)) AND EXISTS (
-                SELECT FROM apps AS a WHERE a.bundle = was.bundle
-            )
-    ),
-    lost AS (
-        SELECT c.key, c.place, c.platform, c.is_part,
-               c.times * versiongate_internal.time_span(moment, NULL)
-                   * versiongate_internal.time_span(l.starts_at, l.ends_at) AS times
-          FROM compared AS c
-          JOIN unnest(lockouts) AS l ON l.key = c.key
-         WHERE c.times <> '{}'
-    )
-    SELECT o.key, o.place, o.platform, o.is_part, lower(first.span), upper(first.span)
-      FROM lost AS o
-     CROSS JOIN LATERAL (SELECT u.span FROM unnest(o.times) AS u(span) ORDER BY u.span LIMIT 1) AS first;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.lost_ways_out IS
-    'The places of enabled lockouts where these edits leave nobody a way out, from when on and until when: those that had'
-    ' one before, and of a new lockout all without one; and their parts: where they take it from a region that the rule'
-    ' does not name, or from some systems. Says so where that is too much to judge.';
-
-CREATE FUNCTION versiongate_internal.warn_of_lost_ways_out(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-AS $$
-DECLARE
-    moment CONSTANT timestamptz := clock_timestamp();
-    names text[];
-BEGIN
-    WITH found AS MATERIALIZED (
-        SELECT l.* FROM versiongate_internal.lost_ways_out(notes, moment) AS l
-    ),
-    lost AS (
-        SELECT DISTINCT f.key, f.starts_at, f.ends_at,
-               f.place || CASE WHEN f.is_part AND f.place = f.platform THEN ' (some regions or systems)' ELSE '' END AS place
-          FROM found AS f
-          LEFT JOIN found AS whole ON whole.key = f.key AND whole.platform = f.platform AND NOT whole.is_part
-         WHERE NOT f.is_part OR whole.key IS NULL
-    )
-    SELECT array_agg(rule.name ORDER BY rule.name) INTO names
-      FROM (
-          SELECT versiongate_internal.quoted(span.key) || ' on ' || string_agg(
-              span.name, ', ' ORDER BY span.name
-          ) AS name
-            FROM (
-                SELECT l.key,
-                       versiongate_internal.first_names(array_agg(l.place ORDER BY l.place COLLATE "C"))
-                       || CASE
-                           WHEN l.starts_at > moment THEN ' from ' || versiongate_internal.time_text(l.starts_at)
-                           ELSE ''
-                       END
-                       || coalesce(' until ' || versiongate_internal.time_text(l.ends_at), '') AS name
-                  FROM lost AS l
-                 GROUP BY l.key, l.starts_at, l.ends_at
-            ) AS span
-           GROUP BY span.key
-      ) AS rule;
-    IF names IS NOT NULL THEN
-        PERFORM versiongate_internal.warn((
-            'rules.lockout', 'rules_way_out',
-            format('nobody has a way out of these lockouts: %s', versiongate_internal.first_names(names)),
-            'Clients there get the message without the lockout. What is so now: SELECT * FROM rule_status;', '{}'
-        ));
-    END IF;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_lost_ways_out IS
-    'Warns of enabled lockouts that lose a way out by these edits, and of new ones without.';
-
-CREATE FUNCTION versiongate_internal.warn_of_hidden_lockouts(notes versiongate_internal.edited_rows[]) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-    SET jit = off
-AS $$
-DECLARE
-    moment CONSTANT timestamptz := clock_timestamp();
-    edited CONSTANT text[] := ARRAY(
-        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
-         UNION
-        SELECT side.step ->> 'rule'
-          FROM unnest(notes) AS n
-         CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(step)
-         WHERE n.table_name = 'rollout_steps'
-    );
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
-    is_final_edited CONSTANT boolean := EXISTS (
-        SELECT FROM unnest(finals) AS f WHERE f.key IN (SELECT unnest(edited))
-    );
-    lockouts CONSTANT rules[] := CASE
-        WHEN finals = '{}' THEN '{}'
-        ELSE ARRAY(
-            SELECT r FROM rules AS r
-             WHERE r.enabled AND r.lockout AND (is_final_edited OR r.key IN (SELECT unnest(edited)))
-        )
-    END;
-    rules_before rules[];
-    finals_before rules[];
-    steps_before rollout_steps[];
-    hidden record;
-BEGIN
-    IF lockouts = '{}' THEN
-        RETURN;
-    END IF;
-    rules_before := ARRAY(
-        SELECT r FROM unnest(finals || lockouts) AS r
+    rules_before CONSTANT rules[] := ARRAY(
+        SELECT r FROM unnest(rules_now) AS r
          WHERE r.key NOT IN (
              SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
          )
-         UNION
+         UNION ALL
         SELECT r
           FROM unnest(notes) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
-         WHERE n.table_name = 'rules' AND n.before IS NOT NULL
+         WHERE n.table_name = 'rules' AND r.enabled AND (r.final AND r.target IS NULL OR r.lockout)
+           AND r.key IN (SELECT k.key FROM unnest(rules_now) AS k)
     );
-    finals_before := ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.final AND r.target IS NULL);
-    steps_before := ARRAY(
-        SELECT s FROM unnest(versiongate_internal.present_steps(finals)) AS s
+    steps_now CONSTANT rollout_steps[] := versiongate_internal.present_steps(rules_now);
+    steps_before CONSTANT rollout_steps[] := ARRAY(
+        SELECT s FROM unnest(steps_now) AS s
          WHERE NOT EXISTS (
                    SELECT FROM unnest(notes) AS n
                     WHERE n.table_name = 'rollout_steps'
@@ -307,48 +171,110 @@ BEGIN
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rollout_steps, n.before) AS s
          WHERE n.table_name = 'rollout_steps' AND n.before IS NOT NULL
     );
-    FOR hidden IN
-        WITH present AS (
-            SELECT h.key, h.final,
-                   f.times * versiongate_internal.time_span(l.starts_at, l.ends_at)
-                       * versiongate_internal.time_span(moment, NULL) AS times
-              FROM versiongate_internal.hidden_rules(finals, lockouts) AS h
-              JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
-                ON f.key = h.final
-              JOIN unnest(lockouts) AS l ON l.key = h.key
-             WHERE h.key IN (SELECT unnest(edited)) OR h.final IN (SELECT unnest(edited))
-        ),
-        past AS (
-            SELECT h.key, h.final, f.times
-              FROM versiongate_internal.hidden_rules(
-                       finals_before, ARRAY(SELECT r FROM unnest(rules_before) AS r WHERE r.enabled AND r.lockout)
-                   ) AS h
-              JOIN versiongate_internal.full_times(finals_before, steps_before) AS f ON f.key = h.final
-        )
-        SELECT n.final,
-               array_agg(versiongate_internal.quoted(n.key) ORDER BY n.key) AS keys,
-               min(lower(n.times - coalesce(p.times, '{}'))) AS start
-          FROM present AS n
-          LEFT JOIN past AS p ON p.key = n.key AND p.final = n.final
-         WHERE n.times - coalesce(p.times, '{}') <> '{}'
-         GROUP BY n.final
-         ORDER BY n.final
-    LOOP
-        PERFORM versiongate_internal.warn((
-            'rules.final', 'rules_hidden',
+    judged_bundles CONSTANT text[] := ARRAY(
+        SELECT unnest(bundles)
+         UNION
+        SELECT r.bundle FROM unnest(rules_now) AS r WHERE r.lockout
+         UNION
+        SELECT a.bundle
+          FROM apps AS a
+         WHERE EXISTS (
+             SELECT FROM unnest(rules_now) AS r
+              WHERE r.bundle IS NULL AND r.lockout AND r.key IN (SELECT unnest(edited_rules))
+         )
+    );
+    releases_now CONSTANT releases[] := ARRAY(
+        SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles) LIMIT most_releases + 1
+    );
+    releases_before CONSTANT releases[] := ARRAY(
+        SELECT r FROM unnest(releases_now) AS r
+         WHERE r.id NOT IN (
+             SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases' AND n.after IS NOT NULL
+         )
+         UNION ALL
+        SELECT r
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
+         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
+    );
+    -- To lockouts one that went is a withdrawn one: its platform still is a place.
+    gone CONSTANT releases[] := ARRAY(
+        SELECT r
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before || '{"withdrawn_at": "-infinity"}') AS r
+         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
+           AND (n.after ->> 'platform' = r.platform AND n.after ->> 'bundle' = r.bundle) IS NOT TRUE
+           AND r.bundle IN (SELECT a.bundle FROM apps AS a)
+    );
+    named_regions CONSTANT text[] := ARRAY(
+        SELECT DISTINCT named.region
+          FROM (SELECT DISTINCT r.regions FROM unnest(releases_now || releases_before) AS r) AS r
+         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
+    );
+    -- What these releases come to for a system begins with one that they ask for.
+    named_systems CONSTANT bytea[] := ARRAY(
+        SELECT DISTINCT versiongate_internal.version_key(side.min_os)
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
+         WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
+    );
+    added versiongate_internal.gap[];
+BEGIN
+    IF cardinality(releases_now) > most_releases
+        OR (SELECT count(*) FROM unnest(rules_now) AS r WHERE r.lockout) * (cardinality(named_regions) + 1)
+           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(releases_now || releases_before) AS r) > most_classes
+    THEN
+        RETURN NEXT (
+            'rules.lockout', 'rules_ways_out_unknown',
             format(
-                'rule %s is final, comes before these lockouts and is sent to everybody whom they are for%s: %s',
-                versiongate_internal.quoted(hidden.final),
-                CASE
-                    WHEN hidden.start > moment THEN ' from ' || versiongate_internal.time_text(hidden.start) || ' on'
-                    ELSE ''
-                END,
-                versiongate_internal.first_names(hidden.keys)
+                'whether lockouts of %s lose a way out was not judged, as that takes too long',
+                versiongate_internal.first_names(array_remove(judged_bundles, NULL))
             ),
-            'Nobody gets them. Give them a lower position, or narrow the final rule.', NULL
-        ));
-    END LOOP;
+            'What is so now: SELECT * FROM policy_warnings;', '{}'
+        )::versiongate_internal.warning;
+        RETURN;
+    END IF;
+    added := ARRAY(
+        SELECT ROW(
+                   n.rule, n.for_app, n.bundle, n.platform, n.region, n.system, n.is_part, n.final,
+                   n.times - coalesce(b.times, '{}')
+               )::versiongate_internal.gap
+          FROM versiongate_internal.gaps(
+                   rules_now, steps_now, releases_now || gone, present_apps, moment, named_regions, named_systems
+               ) AS n
+          JOIN unnest(rules_now) AS r ON r.key = n.rule AND r.lockout
+          LEFT JOIN versiongate_internal.gaps(
+                   rules_before, steps_before, releases_before, present_apps, moment, named_regions, named_systems
+               ) AS b
+            ON b.rule = n.rule
+           AND coalesce(b.final, '') = coalesce(n.final, '')
+           AND coalesce(b.platform, '') = coalesce(n.platform, '')
+           AND coalesce(b.region, '') = coalesce(n.region, '')
+           AND coalesce(b.system, '') = coalesce(n.system, '')
+           AND b.is_part = n.is_part
+           AND coalesce(lower(b.bundle), '') = coalesce(lower(n.bundle), '')
+         WHERE n.times <> '{}'
+           AND (b.rule IS NOT NULL OR NOT n.is_part)
+           -- Of a lockout for every app only the releases of these apps were looked at.
+           AND (
+               n.final IS NOT NULL OR n.for_app IS NOT NULL OR n.bundle IS NOT NULL OR NOT EXISTS (
+                   SELECT FROM releases AS r
+                     JOIN apps AS a ON a.bundle = r.bundle AND NOT a.paused
+                    WHERE r.platform = n.platform OR n.platform IS NULL
+               )
+           )
+    );
+    RETURN QUERY SELECT (w.item).* FROM versiongate_internal.gap_warnings(added, moment) AS w ORDER BY w.rule LIMIT 20;
+    RETURN QUERY
+    SELECT (w.item).*
+      FROM versiongate_internal.order_warnings(rules_now, releases_now) AS w
+     WHERE (w.item).warning NOT IN (
+         SELECT (b.item).warning FROM versiongate_internal.order_warnings(rules_before, releases_before) AS b
+     )
+     ORDER BY (w.item).warning
+     LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_hidden_lockouts IS
-    'Warns of enabled lockouts that these edits put behind a final rule which is sent to all whom they are for.';
+COMMENT ON FUNCTION versiongate_internal.new_lockout_warnings IS
+    'What edits of releases, lockouts, final rules and steps add to gap_warnings of lockouts and to order_warnings. Says so'
+    ' where that is too much to judge.';

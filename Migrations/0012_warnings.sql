@@ -6,6 +6,21 @@
 
 SET LOCAL search_path = public, pg_temp;
 
+CREATE FUNCTION versiongate_internal.new_row_warnings(notes versiongate_internal.edited_rows[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+AS $$
+    SELECT w.*
+      FROM unnest(notes) WITH ORDINALITY AS n
+     CROSS JOIN LATERAL versiongate_internal.row_warnings(n.table_name, n.after) AS w
+     WHERE w.warning NOT IN (SELECT b.warning FROM versiongate_internal.row_warnings(n.table_name, n.before) AS b)
+       -- Whoever takes a release back into stages keeps its time.
+       AND (w.kind = 'releases_staged_live_at' AND n.before -> 'live_at' = n.after -> 'live_at') IS NOT TRUE
+     ORDER BY n.ordinality
+     LIMIT 100
+$$;
+COMMENT ON FUNCTION versiongate_internal.new_row_warnings IS 'What edits brought about of row_warnings.';
+
 CREATE FUNCTION versiongate_internal.rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN EXISTS (
@@ -36,7 +51,6 @@ CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
     RETURNS TABLE (item versiongate_internal.warning, columns text[])
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
     of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
@@ -78,8 +92,7 @@ BEGIN
                    SELECT FROM store_links AS s
                     WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
                )
-         ORDER BY missing.bundle, missing.platform
-         LIMIT 5;
+         ORDER BY missing.bundle, missing.platform;
     END IF;
 END
 $$;
@@ -87,78 +100,39 @@ COMMENT ON FUNCTION versiongate_internal.link_warnings IS
     'What a rule probably lacks: an end, where it locks out without an update; a link; and store links where it leads to'
     ' the store. columns: those of which an edit brings it about.';
 
-CREATE FUNCTION versiongate_internal.edited_link_warnings(this_token uuid, keys text[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-AS $$
-    SELECT (l.item).*
-      FROM rules AS r
-     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS l
-     WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, l.columns)
-     ORDER BY r.key
-     LIMIT 100
-$$;
-COMMENT ON FUNCTION versiongate_internal.edited_link_warnings IS
-    'What a change brought about of link_warnings in these rules.';
-
-CREATE FUNCTION versiongate_internal.lost_button_warnings(this_token uuid, notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.new_link_warnings(
+    this_token uuid, keys text[], notes versiongate_internal.edited_rows[]
+)
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
+    -- Where releases came, or store links went.
+    places CONSTANT jsonb[] := ARRAY(
+        SELECT DISTINCT versiongate_internal.row_columns(side.item, '{bundle,platform}')
+          FROM unnest(notes) AS n
+         CROSS JOIN LATERAL (
+             VALUES (CASE n.table_name WHEN 'releases' THEN n.after WHEN 'store_links' THEN n.before END)
+         ) AS side(item)
+         WHERE side.item IS NOT NULL
+           AND versiongate_internal.row_columns(n.before, columns)
+               IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+    );
 BEGIN
     RETURN QUERY
-    SELECT (versiongate_internal.missing_store_link(
-               format(
-                   '%s has no store link for %s: users there see no button where these rules lock them out: %s',
-                   missing.bundle, missing.platform, versiongate_internal.first_names(missing.rules)
-               ),
-               missing.bundle, missing.platform
-           )).*
-      FROM (
-          SELECT place.bundle, place.platform, array_agg(versiongate_internal.quoted(r.key) ORDER BY r.key) AS rules
-            FROM (
-                SELECT n.after ->> 'bundle' AS bundle, n.after ->> 'platform' AS platform
-                  FROM unnest(notes) AS n
-                 WHERE n.table_name = 'releases'
-                   AND n.after IS NOT NULL
-                   AND versiongate_internal.row_columns(n.before, columns)
-                       IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
-                 UNION
-                SELECT n.before ->> 'bundle', n.before ->> 'platform'
-                  FROM unnest(notes) AS n
-                 WHERE n.table_name = 'store_links' AND n.before IS NOT NULL
-            ) AS place
-            JOIN rules AS r
-              ON (r.bundle IS NULL OR r.bundle = place.bundle)
-             AND (r.platforms IS NULL OR place.platform = ANY (r.platforms))
-           WHERE r.enabled AND r.lockout AND r.link = 'store'
-             AND NOT EXISTS (
-                 SELECT FROM versiongate_internal.recorded_rows AS c
-                  WHERE c.token = this_token
-                    AND c.table_name = 'rules'
-                    AND c.key = jsonb_build_object('key', r.key)
-             )
-             AND NOT EXISTS (
-                 SELECT FROM store_links AS s WHERE s.bundle = place.bundle AND s.platform = place.platform
-             )
-             AND (
-                 r.lockout_without_update
-                 OR EXISTS (
-                     SELECT FROM releases AS known
-                      WHERE known.bundle = place.bundle AND known.platform = place.platform
-                        AND (known.withdrawn_at IS NULL OR known.withdrawn_at > greatest(clock_timestamp(), known.live_at))
-                 )
-             )
-           GROUP BY place.bundle, place.platform
-           ORDER BY place.bundle, place.platform
-           LIMIT 5
-      ) AS missing;
+    SELECT (l.item).*
+      FROM rules AS r
+     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS l
+     WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, l.columns)
+        OR places <> '{}' AND r.enabled AND r.lockout AND (l.item).fault_values = ANY (places)
+     ORDER BY r.key
+     LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.lost_button_warnings IS
-    'Enabled lockouts that lead to the store, where these edits of releases and store links leave them no link.';
+COMMENT ON FUNCTION versiongate_internal.new_link_warnings IS
+    'What a change brought about of link_warnings: in these rules; and where its edits of releases and store links leave'
+    ' enabled lockouts no link.';
 
 CREATE FUNCTION versiongate_internal.waiting_rule_warnings(this_token uuid, keys text[])
     RETURNS SETOF versiongate_internal.warning
@@ -214,7 +188,6 @@ CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
 CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(this_token uuid) RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 BEGIN
     RETURN QUERY
     SELECT 'rollout_steps.at', 'rollout_steps_stopped',
@@ -290,7 +263,6 @@ CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS TABLE 
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
     SET jit = off
 AS $$
-#variable_conflict error
 DECLARE
     most CONSTANT bigint := 2000;
 BEGIN
@@ -345,41 +317,30 @@ COMMENT ON FUNCTION versiongate_internal.app_warnings IS
 
 CREATE FUNCTION versiongate_internal.large_app_warnings(notes versiongate_internal.edited_rows[])
     RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    columns CONSTANT text[] := '{bundle,enabled,rollout,title,text,link}';
-    bundles text[] := ARRAY(
-        SELECT n.after ->> 'bundle'
-          FROM unnest(notes) AS n
-         WHERE n.after IS NOT NULL AND CASE n.table_name
-                   WHEN 'releases' THEN n.before IS NULL
-                   WHEN 'rules' THEN
-                       n.after -> 'enabled' = 'true'
-                       AND versiongate_internal.row_columns(n.before, columns)
-                           IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
-                   ELSE false
-               END
-         UNION
-        SELECT r.bundle
-          FROM unnest(notes) AS n
-          JOIN rules AS r ON r.key = n.after ->> 'rule'
-         WHERE n.table_name = 'rule_texts' AND r.enabled
-    );
-BEGIN
-    IF array_position(bundles, NULL) IS NOT NULL THEN
-        bundles := ARRAY(SELECT a.bundle FROM apps AS a);
-    END IF;
-    RETURN QUERY
     SELECT 'apps.bundle', 'apps_large', w.warning, w.hint, NULL::jsonb
-      FROM versiongate_internal.app_warnings(bundles) AS w
-     WHERE bundles <> '{}'
+      FROM (SELECT '{bundle,enabled,rollout,title,text,link}'::text[]) AS columns(sent)
+     CROSS JOIN LATERAL versiongate_internal.app_warnings(ARRAY(
+               SELECT a.bundle
+                 FROM apps AS a
+                WHERE EXISTS (
+                    SELECT
+                      FROM unnest(notes) AS n
+                      LEFT JOIN rules AS r ON r.key = coalesce(n.after ->> 'rule', n.after ->> 'key')
+                     WHERE CASE
+                               WHEN n.table_name = 'releases' THEN n.before IS NULL AND n.after ->> 'bundle' = a.bundle
+                               ELSE r.enabled AND (r.bundle IS NULL OR r.bundle = a.bundle)
+                                   AND versiongate_internal.row_columns(n.before, columns.sent)
+                                       IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns.sent)
+                           END
+                )
+           )) AS w
      ORDER BY w.bundle
-     LIMIT 20;
-END
+     LIMIT 20
 $$;
 COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS
-    'Apps that these edits add to and that are beyond a bound then.';
+    'Apps that these edits add to and that are beyond a bound.';
 
 -- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
 -- an app's other spelling is in all its rows.
@@ -448,96 +409,16 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.mass_edit_warnings IS
     'Edits that change or remove more than a tenth of the rows that an app has in a table, and at least three.';
 
-CREATE FUNCTION versiongate_internal.lockout_warnings(moment timestamptz)
-    RETURNS TABLE (rule text, warning text, detail text, hint text)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-    SET jit = off
-AS $$
-#variable_conflict error
-DECLARE
-    without CONSTANT text := 'Clients there get the message without the lockout, until there is a release for them.';
-    enabled CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.lockout);
-    lockouts CONSTANT rules[] := ARRAY(SELECT r FROM unnest(enabled) AS r WHERE NOT r.lockout_without_update);
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
-    known CONSTANT releases[] := CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END;
-    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
-BEGIN
-    RETURN QUERY
-    WITH way AS MATERIALIZED (
-        SELECT w.key, w.bundle, w.platform, CASE WHEN NOT w.is_part THEN w.region END AS region, w.times, w.is_part
-          FROM versiongate_internal.ways_out(lockouts, known, present_apps, moment, '{}') AS w
-    ),
-    closed AS MATERIALIZED (
-        SELECT w.key, w.bundle, w.platform, w.is_part, lower(gap.first) AS start, upper(gap.first) AS finish,
-               versiongate_internal.place_name(l.bundle, w.bundle, w.platform, w.region)
-                   || CASE WHEN w.is_part THEN ' (some regions or systems)' ELSE '' END AS place
-          FROM way AS w
-          JOIN unnest(lockouts) AS l ON l.key = w.key
-         CROSS JOIN LATERAL (
-             SELECT u.span
-               FROM unnest(
-                        versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at) - w.times
-                    ) AS u(span)
-              ORDER BY u.span
-              LIMIT 1
-         ) AS gap(first)
-    )
-    SELECT c.key,
-           format(
-               'nobody has a way out of rule %s on %s%s', versiongate_internal.quoted(c.key),
-               versiongate_internal.first_names(array_agg(DISTINCT c.place ORDER BY c.place)),
-               CASE WHEN c.start > moment THEN format(' from %s on', versiongate_internal.time_text(c.start)) ELSE '' END
-           ),
-           'Until ' || versiongate_internal.time_text(c.finish) || '.',
-           without
-      FROM closed AS c
-     WHERE (c.is_part OR c.start > moment)
-       AND NOT (
-           c.is_part AND EXISTS (
-               SELECT FROM closed AS w
-                WHERE w.key = c.key AND w.platform = c.platform AND w.bundle IS NOT DISTINCT FROM c.bundle
-                  AND NOT w.is_part AND w.start <= c.start
-           )
-       )
-     GROUP BY c.key, c.start, c.finish;
-    RETURN QUERY
-    SELECT h.key,
-           format(
-               'rule %s is hidden from %s on',
-               versiongate_internal.quoted(h.key), versiongate_internal.time_text(min(h.start))
-           ),
-           format(
-               'Why: %s comes before it, is final and is sent to everybody whom it is for.',
-               (array_agg(h.final ORDER BY h.start, h.final_position, h.final))[1]
-           ),
-           'Nobody gets it then. Give it a lower position, or narrow the final rule.'
-      FROM (
-          SELECT hidden.key, hidden.final, hidden.final_position,
-                 lower(f.times * versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at)) AS start
-            FROM versiongate_internal.hidden_rules(finals, enabled) AS hidden
-            JOIN versiongate_internal.full_times(finals, versiongate_internal.present_steps(finals)) AS f
-                 ON f.key = hidden.final
-            JOIN unnest(enabled) AS l ON l.key = hidden.key
-      ) AS h
-     GROUP BY h.key
-    HAVING min(h.start) > moment;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.lockout_warnings IS
-    'Enabled lockouts without a way out in some regions or on some systems, and those that will be without one, or hidden'
-    ' behind a final rule, as things are.';
-
 -- What shows of a release only beside the others of its platform, which are numbered in the order of offers: place; reach is
 -- that of the greatest one that is not known to be above it, where its build is not recorded. Of those that went live before,
 -- only the greatest of each min_os and regions can be in the way. Builds for several processors are made together, and a
 -- store gives each device its own: none is the way out of another.
-CREATE FUNCTION versiongate_internal.order_warnings(lockouts rules[], known releases[])
+CREATE FUNCTION versiongate_internal.order_warnings(written rules[], known releases[])
     RETURNS TABLE (rule text, release bigint, item versiongate_internal.warning)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
 AS $$
-#variable_conflict error
 BEGIN
     RETURN QUERY
     WITH placed AS MATERIALIZED (
@@ -596,9 +477,9 @@ BEGIN
          GROUP BY o.id
     ),
     at_place AS MATERIALIZED (
-        SELECT q.bundle, q.platform, q.place, min(q.name) AS name, min(q.min_os) AS min_os, min(q.live_at) AS live_at
+        SELECT q.bundle, q.platform, q.place, q.key, min(q.name) AS name, min(q.min_os) AS min_os, min(q.live_at) AS live_at
           FROM placed AS q
-         GROUP BY q.bundle, q.platform, q.place
+         GROUP BY q.bundle, q.platform, q.place, q.key
     ),
     usable AS MATERIALIZED (
         SELECT * FROM placed AS q WHERE q.live_at IS NOT NULL AND q.is_there
@@ -630,8 +511,12 @@ BEGIN
                    q.name, q.bundle, q.platform, g.name
                ),
                format(
-                   'Whoever could have it is offered %s, live since %s. Letters after the numbers make a version that comes'
-                   ' before them, and zeros before a number do not count.', g.name, versiongate_internal.time_text(g.live_at)
+                   'Whoever could have it is offered %s, live since %s. %s', g.name, versiongate_internal.time_text(g.live_at),
+                   CASE
+                       WHEN q.key = g.key THEN 'Of builds for several processors, record the greatest alone.'
+                       ELSE 'Letters after the numbers make a version that comes before them, and zeros before a number do not'
+                           ' count.'
+                   END
                ),
                NULL
            )::versiongate_internal.warning
@@ -669,7 +554,9 @@ BEGIN
                      ' leave out all that went live together, or none. Else it is right.',
                      NULL
                  )::versiongate_internal.warning
-            FROM versiongate_internal.read_rules(lockouts) AS j
+            FROM versiongate_internal.read_rules(ARRAY(
+                     SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
+                 )) AS j
             JOIN beside AS b
               ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
              AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
@@ -688,67 +575,8 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.order_warnings IS
     'Releases that no client is ever offered, as a greater one was there before for all who could have them; those without a'
-    ' min_os of which the one before had one; and which of these lockouts match a release that went live later, or less than'
+    ' min_os of which the one before had one; and which lockouts of these rules match a release that went live later, or less than'
     ' a day earlier, than the greatest one of its regions, which they do not match.';
-
-CREATE FUNCTION versiongate_internal.new_order_warnings(notes versiongate_internal.edited_rows[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-    SET jit = off
-AS $$
-#variable_conflict error
-DECLARE
-    bundles CONSTANT text[] := ARRAY(
-        SELECT DISTINCT side.item ->> 'bundle'
-          FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
-         WHERE side.item ? 'bundle'
-    );
-    known CONSTANT releases[] := ARRAY(
-        SELECT r FROM releases AS r WHERE r.bundle = ANY (bundles) OR array_position(bundles, NULL) IS NOT NULL
-    );
-    lockouts CONSTANT rules[] := ARRAY(
-        SELECT r FROM rules AS r
-         WHERE (r.bundle = ANY (bundles) OR r.bundle IS NULL) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
-    );
-    found CONSTANT versiongate_internal.warning[] := ARRAY(
-        SELECT w.item FROM versiongate_internal.order_warnings(lockouts, known) AS w
-    );
-    keys CONSTANT text[] := ARRAY(SELECT coalesce(n.after, n.before) ->> 'key' FROM unnest(notes) AS n);
-    ids CONSTANT bigint[] := ARRAY(SELECT (coalesce(n.after, n.before) ->> 'id')::bigint FROM unnest(notes) AS n);
-BEGIN
-    IF found = '{}' THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-    SELECT f.*
-      FROM unnest(found) AS f
-     WHERE f.warning NOT IN (
-         SELECT (w.item).warning
-           FROM versiongate_internal.order_warnings(
-                    ARRAY(
-                        SELECT r FROM unnest(lockouts) AS r WHERE array_position(keys, r.key) IS NULL
-                         UNION ALL
-                        SELECT r
-                          FROM unnest(notes) AS n
-                         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
-                         WHERE n.table_name = 'rules' AND r.enabled AND r.lockout AND NOT r.lockout_without_update
-                    ),
-                    ARRAY(
-                        SELECT r FROM unnest(known) AS r WHERE array_position(ids, r.id) IS NULL
-                         UNION ALL
-                        SELECT r
-                          FROM unnest(notes) AS n
-                         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
-                         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
-                    )
-                ) AS w
-     )
-     ORDER BY f.warning
-     LIMIT 20;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.new_order_warnings IS
-    'What edits of releases and lockouts brought about of order_warnings.';
 
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
@@ -776,29 +604,39 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
       ) AS w
        UNION ALL
       SELECT s.key, NULL,
-             format('rule %s is %s', versiongate_internal.quoted(s.key), s.status),
+             format('rule %s is waiting', versiongate_internal.quoted(s.key)),
              format('Why: %s.', s.reason),
              CASE
-                 WHEN s.status = 'waiting' AND s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
-                 WHEN s.status = 'waiting' AND starts_with(s.reason, 'its rollout is 0 %; ')
+                 WHEN s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
+                 WHEN starts_with(s.reason, 'its rollout is 0 %; ')
                      THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', s.key)
-                 WHEN s.status = 'waiting' THEN
-                     'Once users can get such a release, record that: add it, or set what is in its way.'
-                 WHEN s.status = 'hidden' THEN 'Nobody gets it. Give it a lower position, or narrow the final rule.'
-                 ELSE 'Clients there get the message without the lockout, until there is a release outside the rule.'
+                 ELSE 'Once users can get such a release, record that: add it, or set what is in its way.'
              END
-        FROM versiongate_internal.rule_status_at(ARRAY[now()], looks_back => false) AS s
+        FROM versiongate_internal.rule_status_at(
+                 ARRAY[now()],
+                 ARRAY(SELECT r.key FROM rules AS r WHERE r.enabled AND (r.target IS NOT NULL OR r.rollout = 0)),
+                 looks_back => false
+             ) AS s
         JOIN rules AS r ON r.key = s.key
-       WHERE s.status IN ('hidden', 'on without lockout', 'partly without lockout')
-          -- What the clock ends is a plan.
-          OR s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
+       -- What the clock ends is a plan.
+       WHERE s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
        UNION ALL
-      SELECT w.rule, NULL, w.warning, w.detail, w.hint FROM versiongate_internal.lockout_warnings(now()) AS w
+      SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
+        FROM (SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled)) AS every(rules)
+       CROSS JOIN LATERAL versiongate_internal.gap_warnings(
+                      ARRAY(
+                          SELECT g
+                            FROM versiongate_internal.gaps(
+                                     every.rules, versiongate_internal.present_steps(every.rules),
+                                     ARRAY(SELECT r FROM releases AS r), ARRAY(SELECT a FROM apps AS a), now()
+                                 ) AS g
+                      ),
+                      now()
+                  ) AS w
        UNION ALL
       SELECT w.rule, w.release, (w.item).warning, NULL, (w.item).hint
         FROM versiongate_internal.order_warnings(
-                 ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update),
-                 ARRAY(SELECT r FROM releases AS r)
+                 ARRAY(SELECT r FROM rules AS r WHERE r.enabled), ARRAY(SELECT r FROM releases AS r)
              ) AS w
   ) AS found
  ORDER BY found.rule, found.release, found.warning;

@@ -177,7 +177,6 @@ CREATE FUNCTION rows_at(of_table anyelement, revision bigint) RETURNS SETOF anye
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
-#variable_conflict error
 DECLARE
     table_name CONSTANT text := (
         SELECT c.relname FROM pg_class AS c

@@ -9,7 +9,6 @@ SET LOCAL search_path = public, pg_temp;
 CREATE FUNCTION hold_rule(key text, at timestamptz DEFAULT now()) RETURNS timestamptz
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     held_at timestamptz;
     refused boolean;
@@ -43,7 +42,6 @@ REVOKE ALL ON FUNCTION hold_rule(text, timestamptz) FROM PUBLIC;
 CREATE FUNCTION resume_rule(key text, at timestamptz DEFAULT now()) RETURNS SETOF rollout_steps
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     held_at timestamptz;
     refused boolean;
@@ -153,7 +151,6 @@ COMMENT ON FUNCTION versiongate_internal.note_brake IS
 CREATE FUNCTION brake_rule(key text, what text, why text DEFAULT NULL) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(brake_rule.key);
     rule rules;
@@ -205,7 +202,6 @@ REVOKE ALL ON FUNCTION brake_rule(text, text, text) FROM PUBLIC;
 CREATE FUNCTION brake_app(bundle text, why text DEFAULT NULL) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-#variable_conflict error
 DECLARE
     app apps;
     refused boolean;

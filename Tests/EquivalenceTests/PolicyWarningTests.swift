@@ -29,8 +29,7 @@ struct PolicyWarningTests {
 
     /// What rests on the status of rules, to which the engine is held.
     private static let ofStatus = [
-        "\" is hidden", "\" is waiting", "is on without lockout", "is partly without lockout",
-        "nobody has a way out of rule",
+        "\" is hidden", "\" is waiting", "nobody has a way out of rule",
     ]
 
     private static let faults = [

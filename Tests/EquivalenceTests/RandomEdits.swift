@@ -69,7 +69,7 @@ struct RandomEdits {
             "UPDATE releases SET withdrawn_at = '2026-03-01T12:00:00.000001Z' WHERE \(one) releases \(any)",
             "DELETE FROM releases WHERE \(one) releases \(any)",
             "UPDATE apps SET paused = NOT paused WHERE \(one) apps \(any)",
-            "UPDATE apps SET bundle = CASE WHEN bundle LIKE '%.x' THEN left(bundle, -2) ELSE bundle || '.x' END",
+            "UPDATE apps SET bundle = CASE bundle WHEN lower(bundle) THEN upper(bundle) ELSE lower(bundle) END",
             "DELETE FROM apps WHERE \(one) apps \(any)",
             "UPDATE apps SET store_id = (random() * 3)::int + 1 WHERE \(one) apps \(any)",
             "UPDATE feed_templates SET body = body || '{{floor}}' WHERE \(one) feed_templates \(any)",

@@ -244,7 +244,7 @@ struct SemanticEditTests {
         ("INSERT INTO rollout_steps VALUES ('r', now(), 50)", false),
         ("INSERT INTO rollout_steps VALUES ('r', '2126-01-01Z', 60)", true),
         ("INSERT INTO rollout_steps VALUES ('r', '2126-01-01Z', 50)", false),
-        ("UPDATE apps SET bundle = 'com.example.other'", false),
+        ("UPDATE apps SET bundle = upper(bundle)", false),
     ]
 
     @Test(

@@ -95,7 +95,7 @@ struct AdministrationTests {
             INSERT INTO rules (key, bundle, title, text) VALUES ('k', 'a', 't', 'x');
             INSERT INTO rule_texts VALUES ('k', 'de', 't', 'x');
             INSERT INTO rollout_steps VALUES ('k', '2030-01-01Z', 100);
-            UPDATE apps SET bundle = 'b';
+            UPDATE apps SET bundle = 'A';
             UPDATE rollout_steps SET at = '2031-01-01Z';
             DELETE FROM check_counts;
             """

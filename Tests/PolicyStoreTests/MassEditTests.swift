@@ -184,9 +184,10 @@ struct MassEditTests {
         try await owner.execute(
             """
             INSERT INTO apps (bundle) VALUES ('b');
-            CREATE OR REPLACE FUNCTION versiongate_internal.warn_of_lost_ways_out(
+            CREATE OR REPLACE FUNCTION versiongate_internal.new_lockout_warnings(
                 notes versiongate_internal.edited_rows[]
-            ) RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(36) $$
+            ) RETURNS SETOF versiongate_internal.warning LANGUAGE sql
+            AS $$ SELECT pg_advisory_xact_lock(36); SELECT NULL::versiongate_internal.warning WHERE false $$
             """
         )
         let other = try await TestDatabase.current.connect(user: "versiongate_admin")

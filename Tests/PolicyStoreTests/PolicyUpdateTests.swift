@@ -40,7 +40,7 @@ struct PolicyUpdateTests {
             ("INSERT INTO rule_texts VALUES ('b1', 'de', 't', 'x')", ["b"], false),
             ("INSERT INTO rollout_steps VALUES ('c1', '2026-01-01Z', 5)", ["c"], false),
             ("DELETE FROM apps WHERE bundle = 'b'", ["b"], false),
-            ("UPDATE apps SET bundle = 'd' WHERE bundle = 'a'", ["a", "d"], false),
+            ("UPDATE apps SET bundle = 'A' WHERE bundle = 'a'", ["A", "a"], false),
             ("INSERT INTO store_links VALUES ('c', 'ios', 'https://example.com')", ["c"], false),
             ("INSERT INTO releases (bundle, platform, version) VALUES ('a', 'ios', '1')", ["a"], false),
             ("INSERT INTO release_notes SELECT id, 'de', 'x' FROM releases WHERE bundle = 'b'", ["b"], false),

@@ -35,7 +35,7 @@ struct ReleaseNoteTests {
         #expect(try await notes(connection).isEmpty)
         try await connection.execute("SELECT undo_change(4)")
         #expect(try await notes(connection) == ["1 und New"])
-        try await connection.execute("UPDATE apps SET bundle = 'b'")
+        try await connection.execute("UPDATE apps SET bundle = 'A'")
         try await connection.execute("SELECT undo_change(3)")
         #expect(try await notes(connection).isEmpty)
     }

@@ -195,8 +195,8 @@ struct WarningTests {
             ("UPDATE rules SET bundle = 'a', platforms = '{ios}', os = '18.x || 26 - 27'", []),
             (
                 """
-                INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES ('a', 'windows', '1', '11', now());
-                UPDATE releases SET min_os = '10.0.22000' WHERE platform = 'windows'
+                BEGIN; INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES ('a', 'windows', '1', '11', now());
+                COMMIT; UPDATE releases SET min_os = '10.0.22000' WHERE platform = 'windows'
                 """, ["release 1 of a on windows: min_os asks for windows 11, and no system has that number"]
             ),
             (
@@ -265,24 +265,21 @@ struct WarningTests {
         #expect(told == (expected.map { ["this edit \($0)"] } ?? []))
     }
 
+    private static func lost(_ rule: String, _ platform: String) -> String {
+        "rule \"\(rule)\" leads to the store, but a has no store link for \(platform): users there see no button"
+    }
+
     @Test(
         "The database warns of enabled lockouts that a new release, or a store link that goes, leaves without a button",
         arguments: Trials.some([
             (
                 "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'macos', '3', now())",
-                [
-                    #"a has no store link for macos: users there see no button where these rules lock them out: "lock""#
-                ]
+                [lost("lock", "macos")]
             ),
-            (
-                "DELETE FROM store_links WHERE platform = 'android'",
-                [#"a has no store link for android: users there see no button where these rules lock them out: "lock""#]
-            ),
+            ("DELETE FROM store_links WHERE platform = 'android'", [lost("lock", "android")]),
             (
                 "UPDATE store_links SET platform = 'tvos' WHERE platform = 'ios'",
-                [
-                    #"a has no store link for ios: users there see no button where these rules lock them out: "lock", "more""#
-                ]
+                [lost("lock", "ios"), lost("more", "ios")]
             ),
             ("UPDATE releases SET note = 'n'; UPDATE store_links SET link = 'https://example.com/b'", []),
             (

@@ -286,6 +286,7 @@ extension RulesPageTests {
 
     /// A statement that writes a value, given as SQL, into a column.
     private static func write(_ value: String, into column: String) -> String {
+        if column == "apps.bundle" { return "INSERT INTO apps (bundle) VALUES (\(value))" }
         if column == "rules.key" { return "INSERT INTO rules (key, title, text) VALUES (\(value), 't', 'x')" }
         let names = column.components(separatedBy: ".")
         return "UPDATE \(names[0]) SET \(names[1]) = \(value) WHERE \(writtenRows[names[0]] ?? "false")"
