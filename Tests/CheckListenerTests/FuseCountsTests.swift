@@ -74,7 +74,7 @@ struct FuseCountsTests {
 
     @Test("Counts for fuses are those of a naive count: by rule, app and minute, while the rule may lock out")
     func agreesWithNaiveCount() throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         print("counts for fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         var policies = [try Self.policy(revision: 7)]

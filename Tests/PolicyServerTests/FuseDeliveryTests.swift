@@ -138,7 +138,7 @@ struct FuseDeliveryTests {
         .migratedDatabase
     )
     func blowsWithinHalfAMinute() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         print("fleet: VERSIONGATE_SEED=\(random.seed) repeats this")
         let database = TestDatabase.current
         let owner = try await database.connect()
@@ -172,7 +172,7 @@ struct FuseDeliveryTests {
 
     @Test("A fleet makes one edit, also where a server restarts meanwhile", .migratedDatabase)
     func makesOneEdit() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
@@ -200,7 +200,7 @@ struct FuseDeliveryTests {
 
     @Test("A blow that was committed is counted, also where its answer was lost", .migratedDatabase)
     func countsWhatWasNotAnswered() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
@@ -270,7 +270,7 @@ struct FuseDeliveryTests {
         .migratedDatabase
     )
     func leavesOutBrakedServers() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2', fuse = 60")
@@ -296,7 +296,7 @@ struct FuseDeliveryTests {
 
     @Test("A fuse blows once the database is back, and that it could not is said once")
     func blowsWhenTheDatabaseIsBack() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await OwnServer.with(isMigrated: true) { own in
             let observer = try await own.connect()
             try await observer.execute(Self.example + "UPDATE rules SET versions = '<1.2'")

@@ -148,7 +148,7 @@ struct FuseTests {
 
     @Test("A fuse blows exactly when the last ten minutes say so, over random streams of counts")
     func blowsWhenItIsTrue() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         print("fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
         let rulesPerRound = 120
         let owner = try await TestDatabase.current.connect()

@@ -131,6 +131,7 @@ struct StatusCommandTests {
             ", as versiongate_admin\n", "revision     1\n", "none is connected to this database", "25.0 % of 400",
             "25.0 % of 400  lock    on", "p: <2 (p is paused)", "rule lock ends\n", "rule message goes to 12.5 %\n",
             "release a 3 ios goes live\n", "Paused apps: p\n", "Unknown apps: 30 to 50 checks since ",
+            "The page /unknowns of each server lists them since its start.",
         ] {
             #expect(text.contains(line), "\(line): \(text)")
         }

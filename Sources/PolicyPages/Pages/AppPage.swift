@@ -56,7 +56,7 @@ struct AppPage: Page {
             "period": period.choices(.app(app.bundle)), "isWhole": figures != nil,
             "charts": figures?.charts.map { $0.view(of: .app(app.bundle), period) },
             "rules": rules.map { row($0, figures) },
-            "moreRules": rules.count == Self.mostRules
+            "moreRules": policy.rules.count > rules.count
                 ? "Only the first \(rules.count) are shown: \(PrintedCommand("rule list --bundle \(quoted)"))" : nil,
             "releases": releases.prefix(Self.mostReleases).map { row($0, scene) },
             "moreReleases": releases.count > Self.mostReleases
@@ -115,9 +115,10 @@ struct AppPage: Page {
             ),
             PageScene.edit(
                 "Lock out one bad version",
-                "block \(quoted) VERSION --platform \(platform)",
-                sql: "INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text)"
-                    + " VALUES ('KEY', \(literal), '=VERSION', true, true, 'TITLE', 'TEXT');"
+                "block \(quoted) VERSION",
+                sql: "INSERT INTO rules (key, bundle, versions, lockout, enabled, link, title, text)"
+                    + " VALUES ('block-VERSION', \(literal), '=VERSION', true, true, 'store', 'Please update',"
+                    + " 'This version of {app} does not work correctly. Please install the newest version.');"
             ),
             PageScene.edit(
                 "Record a release",

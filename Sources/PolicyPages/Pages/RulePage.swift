@@ -115,8 +115,8 @@ struct RulePage: Page {
             PageScene.edit(
                 "Change the share of installs",
                 "rule rollout \(key) PERCENT",
-                sql: "DELETE FROM rollout_steps WHERE rule = \(literal);"
-                    + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal);"
+                sql: "BEGIN; DELETE FROM rollout_steps WHERE rule = \(literal);"
+                    + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal); COMMIT;"
             ),
             PageScene.edit(
                 "Change anything else",

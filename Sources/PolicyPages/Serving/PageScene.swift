@@ -46,7 +46,7 @@ struct PageScene: Sendable {
             404,
             "There is no such app",
             "The policy of this server has no app \(bundle).\(Self.suggestion(bundle, bundles))"
-                + " To add it: \(PrintedCommand("app add \(bundle.shellWord)"))"
+                + (bundle.isBundleIdentifier ? " To add it: \(PrintedCommand("app add \(bundle.shellOperand)"))" : "")
         )
     }
 

@@ -49,7 +49,7 @@ final class CommandClock: Sendable {
         if database.isOff {
             faults.append(
                 "the clock of this machine is \(difference(seconds: -database.offset)) that of the database, where it is "
-                    + "\(database.now); times count by the database"
+                    + "\(TimeText.local(database.now)); times count by the database"
             )
         }
         for server in servers where server.clockOffset != 0 {

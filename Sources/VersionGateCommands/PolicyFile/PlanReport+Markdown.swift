@@ -53,7 +53,7 @@ extension PlanReport {
         }
         let more = lines.count - shown.count
         return Markdown.fenced(Array(shown), language: "diff")
-            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan"))` shows" : "")
+            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan FILE"))` shows" : "")
     }
 
     /// A line with the sign that colours it in its first column.

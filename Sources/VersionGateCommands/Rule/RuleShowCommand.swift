@@ -60,7 +60,7 @@ struct RuleShowCommand: AsyncParsableCommand {
         let texts = rule.texts.map { "\($0.language)  \($0.title)  \($0.text)" }
         return rule.fields(at: now).map { field in
             if let fuse, field.name == Rule.column(\.fuse).name {
-                return RecordField(name: field.name, value: "\(fuse.fuse) %. \(fuse.sentence)")
+                return RecordField(name: field.name, value: "\(fuse.fuse) %. \(fuse.sentence(time: TimeText.local))")
             }
             guard field.name == rollout, !rule.steps.isEmpty else { return field }
             let plan = rule.holdInForce(at: now) == nil ? "then as planned below" : "its steps are held"

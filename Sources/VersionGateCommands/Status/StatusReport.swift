@@ -111,7 +111,7 @@ struct StatusReport {
 
     private func gone(_ server: ServerSighting) -> String {
         "\(server.name)\(server.address.map { ", at \($0)," } ?? "") had revision \(server.revision), heard of last"
-            + " \(server.seenAt.distance(from: status.time) ?? "\(server.seenAt)")"
+            + " \(server.seenAt.distance(from: status.time) ?? TimeText.local(server.seenAt))"
     }
 
     private func text(_ lockouts: [EnabledLockout]) -> String {
@@ -178,7 +178,7 @@ struct StatusReport {
             + NumberText.checks(unknown.upperBound)
         return terminal.paragraphs(
             "Unknown apps: \(checks) since \(TimeText.local(status.countsSince)) named an app that was not added."
-                + " Which ones is not kept. Look for a misspelled bundle, or add the app: \(PrintedCommand("app add BUNDLE"))"
+                + " The page /unknowns of each server lists them since its start. Look for a misspelled bundle, or add the app: \(PrintedCommand("app add BUNDLE"))"
         )
     }
 
