@@ -3,6 +3,7 @@
 
 import CheckListener
 import NIOPosix
+import PolicyStore
 import TestChecks
 import Testing
 import UpdatePolicy

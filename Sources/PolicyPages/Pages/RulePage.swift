@@ -46,7 +46,7 @@ struct RulePage: Page {
             countsFault: charts.failure?.message,
             note: try PolicyReader.note(ofRule: rule.key, session),
             fuse: rule.fuse == nil ? nil : try FuseStatus.all(session)?.first { $0.rule == rule.key },
-            share: try CountReader(session).ifReadable { _ in try LockoutShare.all(session)?[rule.key] } ?? nil,
+            share: try CountReader(session).ifReadable { _ in try LockoutShare.all(session)[rule.key] } ?? nil,
             statuses: try RuleStatuses(of: [rule], in: policy, session),
             history: try HistoryPage.Figures(
                 session,

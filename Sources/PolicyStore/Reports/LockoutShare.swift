@@ -30,29 +30,16 @@ package struct LockoutShare: Sendable, Equatable {
     /// Nil: the history does not tell.
     package let change: Change?
 
-    package init(checks: Int64, lockouts: Int64, before: Double?, isRecent: Bool, change: Change?) {
-        (self.checks, self.lockouts, self.before) = (checks, lockouts, before)
-        (self.isRecent, self.change) = (isRecent, change)
-    }
-
     /// That of a rule of which nothing was counted.
     static let none = LockoutShare(checks: 0, lockouts: 0, before: nil, isRecent: false, change: nil)
 
     /// Those of the enabled lockouts that have not ended, by key.
-    ///
-    /// - Returns: nil where the role may not ask.
-    package static func all(_ session: PostgresSession) throws -> [String: LockoutShare]? {
-        let function = "versiongate_internal.lockout_shares()"
-        let mayAsk = try session.query(
-            "SELECT coalesce(has_function_privilege(to_regprocedure($1), 'EXECUTE'), false)",
-            [function]
-        ).value(as: Bool.self)
-        guard mayAsk else { return nil }
+    package static func all(_ session: PostgresSession) throws -> [String: LockoutShare] {
         var shares: [String: LockoutShare] = [:]
         for row in try session.query(
             """
             SELECT rule, checks, lockouts, checks_before, lockouts_before, is_recent, change, changed_at, role, tool
-            FROM \(function)
+            FROM versiongate_internal.lockout_shares()
             """
         ) {
             let checksBefore = try row.decode(3, as: Int64.self)
