@@ -121,7 +121,8 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// The change that was the last of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers send its lockout as a plain message.
+    /// The change that was the last of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers
+    /// send its lockout as a plain message.
     private func facts(
         _ client: Client,
         _ session: PostgresSession,
