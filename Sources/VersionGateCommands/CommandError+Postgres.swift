@@ -109,8 +109,9 @@ extension CommandError {
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:
             self.init(
-                "the database cannot be reached: \(error.message); check --database-url, --context or DATABASE_URL, and that the "
-                    + "server runs" + (error.hint.map { "\nHint: \($0)" } ?? "")
+                "the database cannot be reached: \(error.message); to stop lockouts without it: `versiongate brake on`, on the "
+                    + "machine of each server; otherwise check --database-url, --context or DATABASE_URL, and that PostgreSQL runs"
+                    + (error.hint.map { "\nHint: \($0)" } ?? "")
             )
         default:
             self.init("the database failed: \(error)")

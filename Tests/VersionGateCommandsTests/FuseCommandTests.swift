@@ -129,12 +129,13 @@ struct FuseCommandTests {
         try await versiongate.run("\(Self.rule) --lockout --fuse 5 --enable")
         let database = try await TestDatabase.current.connect(user: "versiongate_server")
         try await database.execute(
-            "INSERT INTO fuse_counts VALUES ('k', 'com.example.doto', date_trunc('minute', now()), 1000, 20)"
+            "INSERT INTO lockout_counts VALUES ('k', 'com.example.doto', date_trunc('minute', now()), 1000, 20,"
+                + " (SELECT revision FROM policy_revision))"
         )
         let armed = try await versiongate.run("status").output
         #expect(armed.contains("2.0 % of the 1,000 checks of com.example.doto"), "\(armed)")
         #expect(armed.contains("armed"))
-        try await database.execute("UPDATE fuse_counts SET lockouts = 300; SELECT blow_fuses()")
+        try await database.execute("UPDATE lockout_counts SET lockouts = 300; SELECT blow_fuses()")
         let change = try await TestDatabase.current.connect().query("SELECT max(id) FROM changes").value(as: Int.self)
         func flat(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
         let status = flat(try await versiongate.run("status").output)

@@ -121,11 +121,12 @@ extension DatabaseOptions {
     /// - Parameters:
     ///   - revision: The policy as it stood at this revision; nil for today's.
     ///   - asOf: The policy as it stood at this time, which wins over the revision.
-    func policy(
+    func policy<Facts: Sendable>(
         revision: Int64? = nil,
         asOf: TimeArgument? = nil,
-        at moment: @Sendable (CommandClock) throws -> Timestamp
-    ) async throws -> (Policy, Timestamp) {
+        at moment: @Sendable (CommandClock) throws -> Timestamp,
+        with facts: @Sendable (PostgresSession, Policy, Timestamp) throws -> Facts
+    ) async throws -> (Policy, Timestamp, Facts) {
         try await withConnection(as: .admin) { connection, logger, _ in
             if revision != nil || asOf != nil {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
@@ -138,7 +139,8 @@ extension DatabaseOptions {
                 }
                 return try await PolicyReader.policy(connection, revision: past)
             }
-            return (policy, time)
+            let facts = try await connection.transaction(.repeatableReadReadOnly) { try facts($0, policy, time) }
+            return (policy, time, facts)
         }
     }
 

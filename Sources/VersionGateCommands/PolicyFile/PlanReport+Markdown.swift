@@ -26,6 +26,11 @@ extension PlanReport {
         if !warnings.isEmpty {
             parts.append("**Warnings**\n\n" + warnings.map { "- \(Markdown.code($0))" }.joined(separator: "\n"))
         }
+        let takenBack = takenBack.lines(takenBack.changes)
+        if !takenBack.isEmpty {
+            let items = takenBack.map { "- \(Markdown.code(String($0.dropFirst(2))))" }
+            parts.append("**Takes back**\n\n" + items.joined(separator: "\n"))
+        }
         if let impact { parts.append("**Impact**\n\n" + impact.markdown) }
         parts.append("**Differences**\n\n" + differences(change))
         parts.append("To do exactly this: \(Markdown.code(command))")

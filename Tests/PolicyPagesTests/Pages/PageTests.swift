@@ -96,6 +96,8 @@ struct PageTests {
         let overview = String(decoding: await scene.page([]).body, as: UTF8.self)
         #expect(overview.contains("href=\"/rules/a\""), "the enabled lockout")
         #expect(overview.contains("1 lockout is enabled."), "what it is now only the database knows")
+        #expect(overview.contains("To stop lockouts without the database") && overview.contains("versiongate brake on"))
+        #expect(!overview.contains("app pause"), "which needs the database")
         #expect(!String(decoding: await scene.page(["rules", "a"]).body, as: UTF8.self).contains("<dt>Status</dt>"))
         #expect(await scene.page(["history"]).status == 503)
         #expect(await scene.page(["apps", "com.example.doto", "versions.csv"]).status == 503)
