@@ -211,7 +211,8 @@ DECLARE
     most CONSTANT integer := 100;
 BEGIN
     RETURN (
-        SELECT CASE WHEN count(*) <= most AND bool_and(found.bundle IS NOT NULL) THEN array_agg(found.bundle) END
+        SELECT CASE WHEN count(*) <= most AND every(found.bundle IS NOT NULL) IS NOT false
+                    THEN coalesce(array_agg(found.bundle), '{}') END
           FROM (
               SELECT DISTINCT CASE
                          WHEN side.policy_row ? 'bundle' THEN side.policy_row ->> 'bundle'
@@ -306,7 +307,6 @@ BEGIN
                END
          WHERE c.id = this_revision;
     END IF;
-    PERFORM versiongate_internal.restart_fuses(this_revision, notes);
     DELETE FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NOT NULL;
     IF NOT EXISTS (SELECT FROM versiongate_internal.recorded_rows AS r WHERE r.token = this_token) THEN

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Copyright the versiongate authors
 --
--- How many checks there were, by hour and by what the clients said, how often each rule was sent, and by which servers.
+-- How many checks there were, by hour and by what the clients said, how often each rule was sent, whom lockouts lock out
+-- now, and by which servers.
 --
 -- What clients say is not verified. No installation, no address and no attribute is kept.
 --
@@ -80,6 +81,35 @@ COMMENT ON TABLE merged_counts IS
 COMMENT ON COLUMN merged_counts.hour IS 'As in check_counts.';
 COMMENT ON COLUMN merged_counts.bundle IS 'The app as apps spells it.';
 COMMENT ON COLUMN merged_counts.checks IS 'How many checks were answered.';
+
+-- Who is locked out now. Servers count the checks of an app that a lockout may lock out while it does: it is enabled, has
+-- begun, has not ended and reaches more than nobody. So no checks from before it began make its share smaller than it is,
+-- and with the revision that answered, none from before an edit does.
+
+CREATE TABLE lockout_counts (
+    rule text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C",
+    minute timestamptz NOT NULL CHECK (isfinite(minute)),
+    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
+    lockouts bigint NOT NULL CONSTRAINT lockout_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND checks),
+    revision bigint NOT NULL,
+    CONSTRAINT lockout_counts_key UNIQUE NULLS NOT DISTINCT (rule, minute, bundle, revision)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE INDEX lockout_counts_minute_idx ON lockout_counts (minute);
+
+ALTER TABLE lockout_counts REPLICA IDENTITY FULL;
+
+COMMENT ON TABLE lockout_counts IS
+    'Checks per minute of the apps that an enabled lockout may lock out, added up by the servers and kept for a day. Claims'
+    ' of the clients, which nobody verified.';
+COMMENT ON COLUMN lockout_counts.rule IS 'Key of the rule.';
+COMMENT ON COLUMN lockout_counts.bundle IS
+    'The app as apps spells it; null, for a rule for every app: all that are not in apps.';
+COMMENT ON COLUMN lockout_counts.minute IS 'Start of the minute.';
+COMMENT ON COLUMN lockout_counts.checks IS 'How many checks of the app were answered while the rule locked out.';
+COMMENT ON COLUMN lockout_counts.lockouts IS 'Those that the rule locked out.';
+COMMENT ON COLUMN lockout_counts.revision IS 'The revision that answered.';
 
 -- Who asked of late: a server that is gone is in no list of sessions any more.
 

@@ -3,134 +3,51 @@
 --
 -- The fuse of a lockout: it opens where more of an app's checks are locked out than was meant.
 --
--- Servers count the checks of each app that a rule with a fuse can lock out while it does lock out: it is enabled, has
--- begun, has not ended and reaches more than nobody. So no checks from before a lockout began make its share smaller than
--- it is. Counts are of the rule as it stands: an edit of whom it reaches starts them anew (restart_fuses), because those
--- of the rule as it was would blow the one that was put right. What turns it off and on again does not, so a fuse that is
--- taken back blows again where it is still true.
+-- It reads lockout_counts. Those from before an edit of whom the rule reaches do not count, as they would blow the one that
+-- was put right. What turns it off and on again does not matter: a fuse that is taken back blows again if it is still true.
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE TABLE fuse_counts (
-    rule text COLLATE "C" NOT NULL,
-    bundle text COLLATE "C",
-    minute timestamptz NOT NULL CHECK (isfinite(minute)),
-    checks bigint NOT NULL CHECK (checks BETWEEN 0 AND 1000000000000),
-    lockouts bigint NOT NULL CONSTRAINT fuse_counts_lockouts_check CHECK (lockouts BETWEEN 0 AND checks),
-    since bigint NOT NULL,
-    CONSTRAINT fuse_counts_key UNIQUE NULLS NOT DISTINCT (rule, bundle, minute)
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
-
-CREATE INDEX fuse_counts_minute_idx ON fuse_counts (minute);
-
-ALTER TABLE fuse_counts REPLICA IDENTITY FULL;
-
-COMMENT ON TABLE fuse_counts IS
-    'Checks per minute of the apps that a rule with a fuse may lock out, added up by the servers and kept for a day. Claims'
-    ' of the clients, which nobody verified.';
-COMMENT ON COLUMN fuse_counts.rule IS 'Key of the rule.';
-COMMENT ON COLUMN fuse_counts.bundle IS
-    'The app as apps spells it; null, for a rule for every app: all that are not in apps.';
-COMMENT ON COLUMN fuse_counts.minute IS 'Start of the minute.';
-COMMENT ON COLUMN fuse_counts.checks IS 'How many checks of the app were answered while the rule locked out.';
-COMMENT ON COLUMN fuse_counts.lockouts IS 'Those that the rule locked out.';
-COMMENT ON COLUMN fuse_counts.since IS
-    'The revision since which the rule reaches whom it reached when these were counted. Filled in; rows of a rule that'
-    ' was edited since do not count.';
-
-CREATE TABLE versiongate_internal.fuse_restarts (
-    rule text COLLATE "C" PRIMARY KEY,
-    revision bigint NOT NULL
-);
-
-COMMENT ON TABLE versiongate_internal.fuse_restarts IS
-    'Since which revision each rule with a fuse reaches whom it reaches now; 0 for those that are missing.';
-COMMENT ON COLUMN versiongate_internal.fuse_restarts.rule IS 'Key of the rule.';
-COMMENT ON COLUMN versiongate_internal.fuse_restarts.revision IS 'The revision.';
-
-CREATE FUNCTION versiongate_internal.fuse_start(rule text) RETURNS bigint
+CREATE FUNCTION versiongate_internal.lockout_edits(since timestamptz)
+    RETURNS TABLE (rule text, reach bigint, surroundings bigint)
     LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN coalesce(
-    (SELECT s.revision FROM versiongate_internal.fuse_restarts AS s WHERE s.rule = fuse_start.rule), 0
-);
-COMMENT ON FUNCTION versiongate_internal.fuse_start IS
-    'The revision since which a rule reaches whom it reaches now: what was counted before it does not count.';
-
-CREATE FUNCTION versiongate_internal.stamp_fuse_count() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
-BEGIN
-    NEW.since := versiongate_internal.fuse_start(NEW.rule);
-    RETURN NEW;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.stamp_fuse_count IS 'Trigger: fills in since when the rule is as it is.';
-
-CREATE TRIGGER stamp_fuse_count BEFORE INSERT ON fuse_counts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.stamp_fuse_count();
-
--- A server may write what it counted before it had heard of the edit.
-CREATE FUNCTION versiongate_internal.add_fuse_counts(
-    rules text[], bundles text[], minutes timestamptz[], checks bigint[], lockouts bigint[], revisions bigint[]
-) RETURNS void
-    LANGUAGE sql SET search_path = public, pg_temp
-AS $$
-    INSERT INTO fuse_counts AS counted (rule, bundle, minute, checks, lockouts)
-    SELECT added.rule, added.bundle, added.minute,
-           least(sum(added.checks), 1000000000000)::bigint, least(sum(added.lockouts), 1000000000000)::bigint
-      FROM unnest(rules, bundles, minutes, checks, lockouts, revisions)
-           AS added(rule, bundle, minute, checks, lockouts, revision)
-     WHERE added.revision >= versiongate_internal.fuse_start(added.rule)
-     GROUP BY added.rule, added.bundle, added.minute
-     ORDER BY added.rule COLLATE "C", added.bundle COLLATE "C", added.minute
-        ON CONFLICT ON CONSTRAINT fuse_counts_key DO UPDATE
-       SET checks = CASE
-               WHEN counted.since = excluded.since
-                   THEN least(counted.checks + excluded.checks, 1000000000000)
-               ELSE excluded.checks
-           END,
-           lockouts = CASE
-               WHEN counted.since = excluded.since
-                   THEN least(counted.lockouts + excluded.lockouts, 1000000000000)
-               ELSE excluded.lockouts
-           END,
-           since = excluded.since
-     WHERE counted.since <= excluded.since
-$$;
-COMMENT ON FUNCTION versiongate_internal.add_fuse_counts IS
-    'Adds what a server counted for fuses, with the revision of the policy that answered. What was counted before the rule'
-    ' became what it is, is left out.';
-
-CREATE FUNCTION versiongate_internal.restart_fuses(
-    this_revision bigint, notes versiongate_internal.edited_rows[]
-) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-AS $$
-DECLARE
-    of_no_concern CONSTANT text[] :=
-        '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}';
-BEGIN
-    -- Others wait meanwhile, so a policy without fuses does nothing here.
-    IF NOT EXISTS (SELECT FROM rules AS r WHERE r.fuse IS NOT NULL) THEN
-        RETURN;
-    END IF;
-    INSERT INTO versiongate_internal.fuse_restarts (rule, revision)
-    SELECT r.key, this_revision
+    WITH recent AS MATERIALIZED (
+        SELECT c.id, c.token, c.bundles, c.edited_tables FROM changes AS c
+         WHERE c.id > (SELECT p.revision FROM policy_revision AS p) - 10000 AND c.at > since
+    ),
+    edits AS MATERIALIZED (
+        SELECT c.id, c.bundles, e.before, e.after,
+               coalesce(e.after, e.before) ->> CASE e.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END AS rule
+          FROM recent AS c
+          JOIN versiongate_internal.recorded_rows AS e ON e.token = c.token
+         WHERE c.edited_tables && '{rules,rollout_steps}' AND e.table_name IN ('rules', 'rollout_steps')
+    ),
+    around AS MATERIALIZED (
+        SELECT b.bundle, max(s.id) AS id
+          FROM (
+              SELECT c.id, c.bundles FROM recent AS c WHERE c.edited_tables && '{apps,releases}'
+               UNION ALL
+              SELECT e.id, e.bundles FROM edits AS e WHERE 'true' IN (e.before ->> 'final', e.after ->> 'final')
+          ) AS s
+          LEFT JOIN LATERAL unnest(s.bundles) AS b(bundle) ON true GROUP BY b.bundle
+    ),
+    own AS MATERIALIZED (
+        SELECT e.rule, max(e.id) AS id
+          FROM edits AS e
+         WHERE e.before - '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
+               IS DISTINCT FROM
+               e.after - '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
+         GROUP BY e.rule
+    )
+    SELECT r.key, own.id, (SELECT max(a.id) FROM around AS a WHERE (a.bundle = r.bundle) IS NOT false)
       FROM rules AS r
-     WHERE r.fuse IS NOT NULL
-       AND r.key IN (
-           SELECT coalesce(n.after, n.before) ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-             FROM unnest(notes) AS n
-            WHERE n.table_name = 'rollout_steps' AND n.before IS DISTINCT FROM n.after
-               OR n.table_name = 'rules'
-                  AND (n.before IS NULL OR n.before - of_no_concern IS DISTINCT FROM n.after - of_no_concern)
-       )
-     ORDER BY r.key
-        ON CONFLICT ON CONSTRAINT fuse_restarts_pkey DO UPDATE SET revision = excluded.revision;
-END
+      LEFT JOIN own ON own.rule = r.key
+     WHERE r.enabled AND r.lockout
 $$;
-COMMENT ON FUNCTION versiongate_internal.restart_fuses IS
-    'Has the counts of rules with a fuse begin anew where edits changed whom they reach.';
+COMMENT ON FUNCTION versiongate_internal.lockout_edits IS
+    'The newest changes since a time, and of the last 10,000, that matter to each enabled lockout; null: none. reach: of whom'
+    ' it reaches; surroundings: of the releases of its apps, their pauses, and final rules.';
 
 CREATE FUNCTION versiongate_internal.fuse_loads()
     RETURNS TABLE (
@@ -147,15 +64,15 @@ AS $$
            FROM rollout_steps AS s
           WHERE s.rule = r.key
      ) AS ramp
-      JOIN fuse_counts AS c ON c.rule = r.key
-      LEFT JOIN versiongate_internal.fuse_restarts AS s ON s.rule = r.key
+      JOIN versiongate_internal.lockout_edits(now() - interval '12 minutes') AS e ON e.rule = r.key
+      JOIN lockout_counts AS c ON c.rule = r.key
      WHERE r.enabled
        AND r.lockout
        AND r.fuse IS NOT NULL
        AND c.minute > now() - interval '10 minutes'
        -- The clock of a server may be ahead.
        AND c.minute <= now() + interval '1 minute'
-       AND c.since = coalesce(s.revision, 0)
+       AND c.revision >= coalesce(e.reach, 0)
      GROUP BY r.key, c.bundle, ramp.goes_on, ramp.is_held
 $$;
 COMMENT ON FUNCTION versiongate_internal.fuse_loads IS
@@ -274,3 +191,59 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.fuse_status IS
     'A row for each rule with a fuse: armed, blown, or idle where the rule is no enabled lockout; what it has to bear of the'
     ' app that is nearest to it, and the change by which it blew.';
+
+CREATE FUNCTION versiongate_internal.lockout_shares()
+    RETURNS TABLE (
+        rule text, checks bigint, lockouts bigint, checks_before bigint, lockouts_before bigint, is_recent boolean,
+        change bigint, changed_at timestamptz, role text, tool text
+    )
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    WITH lockouts AS MATERIALIZED (
+        SELECT e.rule, greatest(e.reach, e.surroundings) AS first_revision, c.id, c.at, c.role, c.tool, planned.at AS began_at,
+               coalesce(greatest(c.at, planned.at) > now() - interval '1 day', false) AS is_recent,
+               greatest(c.at, date_trunc('minute', planned.at)) AS moment
+          FROM versiongate_internal.lockout_edits(now() - interval '1 day') AS e
+          JOIN rules AS r ON r.key = e.rule
+          LEFT JOIN LATERAL (
+              SELECT max(c.id)
+                FROM versiongate_internal.recorded_rows AS w
+                JOIN changes AS c ON c.token = w.token
+               WHERE w.table_name = 'rules' AND w.key = jsonb_build_object('key', e.rule)
+                 AND w.before - '{title,text,link,fuse,note}'::text[]
+                     IS DISTINCT FROM w.after - '{title,text,link,fuse,note}'::text[]
+          ) AS own(change) ON true
+          LEFT JOIN changes AS c ON c.id = greatest(own.change, e.reach, e.surroundings)
+          -- What the clock has changed by itself: it began, or its ramp went on.
+          LEFT JOIN LATERAL (
+              SELECT greatest(
+                  CASE WHEN r.starts_at <= now() THEN r.starts_at END,
+                  (SELECT max(s.at) FROM rollout_steps AS s WHERE s.rule = r.key AND s.at <= least(now(), r.held_at))
+              )
+          ) AS planned(at) ON true
+         WHERE r.ends_at IS NULL OR r.ends_at > now()
+    )
+    SELECT l.rule, present.checks, present.lockouts, before.checks, before.lockouts, l.is_recent, l.id, l.at, l.role, l.tool
+      FROM lockouts AS l
+     CROSS JOIN LATERAL (
+         SELECT least(coalesce(sum(c.checks), 0), 1000000000000)::bigint,
+                least(coalesce(sum(c.lockouts), 0), 1000000000000)::bigint
+           FROM lockout_counts AS c
+          WHERE c.rule = l.rule
+            AND c.minute > greatest(now() - interval '10 minutes', date_trunc('minute', l.began_at) - interval '1 second')
+            AND c.minute <= now() + interval '1 minute' AND c.revision >= coalesce(l.first_revision, 0)
+     ) AS present(checks, lockouts)
+     CROSS JOIN LATERAL (
+         SELECT least(coalesce(sum(c.checks), 0), 1000000000000)::bigint,
+                least(coalesce(sum(c.lockouts), 0), 1000000000000)::bigint
+           FROM lockout_counts AS c
+          WHERE c.rule = l.rule
+            AND c.minute > CASE WHEN l.is_recent THEN l.moment - interval '11 minutes' ELSE now() - interval '70 minutes' END
+            AND c.minute < CASE WHEN l.is_recent THEN l.moment ELSE now() - interval '10 minutes' END
+            AND (l.is_recent AND l.moment = l.at AND c.revision >= l.id) IS NOT true
+     ) AS before(checks, lockouts)
+$$;
+COMMENT ON FUNCTION versiongate_internal.lockout_shares IS
+    'A row for each enabled lockout that has not ended: of how many checks of its apps in the last 10 minutes it locked out'
+    ' how many, since it is what it is; the same of the 10 minutes before that, where that was within a day (is_recent), else'
+    ' of the hour before; the change since which it is what it is.';

@@ -102,13 +102,9 @@ GRANT USAGE ON SCHEMA public, versiongate_internal
 
 GRANT SELECT ON
     apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps, policy_revision,
-    check_counts, rule_counts, merged_counts, versiongate_internal.server_sightings, versiongate_internal.schema_reader
+    check_counts, rule_counts, merged_counts, lockout_counts, versiongate_internal.server_sightings, versiongate_internal.schema_reader
     TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts TO versiongate_server;
-
-GRANT SELECT ON fuse_counts, versiongate_internal.fuse_restarts
-    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT INSERT, UPDATE, DELETE ON fuse_counts TO versiongate_server;
+GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts, lockout_counts TO versiongate_server;
 
 GRANT SELECT ON
     rule_status, versiongate_internal.rule_spans
@@ -146,12 +142,13 @@ BEGIN
                       -- Servers ask the view rule_status too.
                       OR p.provolatile <> 'v' AND p.proname <> 'undo_is_running' AND NOT p.prosecdef
                          AND (r.name <> 'server' OR p.pronamespace = 'versiongate_internal'::regnamespace)
-                      OR r.name <> 'server' AND p.proname IN ('rows_at', 'apps_changed_since', 'history_has', 'fuse_status')
+                      OR r.name <> 'server' AND p.proname ~
+                          '^(rows_at|apps_changed_since|history_has|fuse_status|lockout_shares)$'
                ) AS roles
           FROM pg_proc AS p,
                (VALUES
-                   ('server', '{schema_faults,blow_fuses,apps_changed_since,history_has,version_key,fuse_status,fuse_start,
-                       note_server,add_fuse_counts}'::text[]),
+                   ('server', '{schema_faults,blow_fuses,apps_changed_since,history_has,version_key,fuse_status,
+                       lockout_shares,note_server}'::text[]),
                    ('viewer', '{}'),
                    ('brake', '{brake_rule,brake_app,rehearse_edits}'),
                    ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,

@@ -143,19 +143,33 @@ struct PolicyDocumentWriter {
 }
 
 extension PolicyDocument {
+    /// How much of the policy's token the first line has.
+    private static let tokenLength = 8
+
+    /// The revision that the first line names, with the beginning of its token; nil: it is not as it was written.
+    package static func origin(_ text: some Sequence<UInt8>) -> (revision: Int64, token: String)? {
+        let line = String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let mark = #/^\u{FEFF}?# The policy at revision (\d{1,18}): .*; ([0-9a-f]{8})\.\r?$/#
+        guard let match = line.firstMatch(of: mark), let revision = Int64(match.output.1)
+        else { return nil }
+        return (revision, String(match.output.2))
+    }
+
     /// The text of a policy file that holds a policy; the same policy always makes the same text.
     ///
     /// - Parameters:
     ///   - policy: The policy with its notes.
     ///   - revision: The revision that it is from; a comment says it.
+    ///   - token: The token of that revision, of which the comment has the beginning; empty: none.
     ///   - bundle: The app that it is the part of; nil: it is the whole policy.
-    package static func text(of policy: Policy, revision: Int64, bundle: String? = nil) -> String {
+    package static func text(of policy: Policy, revision: Int64, token: String = "", bundle: String? = nil) -> String {
         var writer = PolicyDocumentWriter()
         writer.write(policy)
         let what = bundle.map { "the app \($0), its releases and rules" } ?? "every app, release and rule"
+        let mark = token.isEmpty ? "" : "; \(token.prefix(tokenLength))"
         let scope = bundle.map { " --bundle \($0)" } ?? ""
         return """
-            # The policy at revision \(revision): \(what), without the history.
+            # The policy at revision \(revision): \(what), without the history\(mark).
             # To see what this file would change: versiongate plan FILE\(scope)
             # To change it: versiongate apply FILE\(scope)
 

@@ -125,7 +125,7 @@ package struct VersionGateServer: Sendable {
         let ruleStatuses = RuleStatusService(database: database, policy: policy, clock: clock, logger: logger)
         let managementConnections = ManagementConnections()
         let pages = PolicyPages(
-            facts: { ServerFacts(policy, counting, tls, lockoutKey) },
+            facts: { ServerFacts(policy, counting, tls, lockoutKey, brake: configuration.brake) },
             database: pagesDatabase,
             clock: clock,
             logger: logger

@@ -29,29 +29,16 @@ extension PostgresConfiguration {
         return environment
     }
 
-    /// The connection string without any password; nil where libpq cannot read it.
-    public var addressWithoutPassword: String? { address(without: ["password", "sslpassword"]) }
-
-    /// The connection string without user and password, and without the files that prove who logs in; nil where libpq
-    /// cannot read it.
-    public var addressWithoutLogin: String? {
-        address(without: ["password", "sslpassword", "user", "passfile", "sslcert", "sslkey"])
-    }
-
-    /// The connection string without some settings; it itself where it has none of them.
-    private func address(without hidden: Set<String>) -> String? {
+    /// The connection string without any password; itself where it has none, nil where libpq cannot read it.
+    public var addressWithoutPassword: String? {
         guard let options = PQconninfoParse(connectionString, nil) else { return nil }
         defer { PQconninfoFree(options) }
         var settings: [String] = []
         var hasHidden = false
-        var user: String?
         var option = options
         while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
-            var value = option.pointee.val.map { String(cString: $0) }
-            if keyword == "user" { user = value }
-            // A database that is not named is that of the user's name.
-            if keyword == "dbname", hidden.contains("user") { value = value ?? user }
-            if hidden.contains(keyword) {
+            let value = option.pointee.val.map { String(cString: $0) }
+            if ["password", "sslpassword"].contains(keyword) {
                 hasHidden = hasHidden || value != nil
             } else if let value {
                 let quoted = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")

@@ -74,17 +74,19 @@ extension CommandError {
     }
 
     /// What was given twice, by the constraint that says so.
-    private static let repeated = [
-        "rule_texts_language_key":
-            "the rule has a text in this language already, spelled in another way; `"
-            + "\(PrintedCommand("rule show KEY"))` lists its texts",
-        "release_notes_language_key":
-            "the release has notes in this language already, spelled in another way; `\(PrintedCommand("release list"))` shows "
-            + "the languages",
-        "store_links_pkey": "the app has a link for this platform already; `"
-            + "\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it",
-        "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
-    ]
+    private static var repeated: [String: String] {
+        [
+            "rule_texts_language_key":
+                "the rule has a text in this language already, spelled in another way; `"
+                + "\(PrintedCommand("rule show KEY"))` lists its texts",
+            "release_notes_language_key":
+                "the release has notes in this language already, spelled in another way; `\(PrintedCommand("release list"))` shows "
+                + "the languages",
+            "store_links_pkey": "the app has a link for this platform already; `"
+                + "\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it",
+            "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
+        ]
+    }
 
     /// A refusal of the database with its detail and hint, or how the database failed.
     ///
@@ -94,7 +96,7 @@ extension CommandError {
         case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
             self.init(
                 "\(error.message); log in as a viewer to read, as a planner to plan, as an admin to edit (`"
-                    + "\(PrintedCommand("user add"))` makes them), or as the schema's owner to migrate"
+                    + "\(PrintedCommand("user add NAME --role ROLE"))` makes them), or as the schema's owner to migrate"
             )
         case .server where Self.repeated[error.constraint ?? ""] != nil:
             self.init(Self.repeated[error.constraint ?? ""] ?? "")
@@ -107,8 +109,9 @@ extension CommandError {
             self.init(lines.joined(separator: "\n"))
         case .connectionFailed:
             self.init(
-                "the database cannot be reached: \(error.message); check --database-url, --context or DATABASE_URL, and that the "
-                    + "server runs" + (error.hint.map { "\nHint: \($0)" } ?? "")
+                "the database cannot be reached: \(error.message); to stop lockouts without it: `versiongate brake on`, on the "
+                    + "machine of each server; otherwise check --database-url, --context or DATABASE_URL, and that PostgreSQL runs"
+                    + (error.hint.map { "\nHint: \($0)" } ?? "")
             )
         default:
             self.init("the database failed: \(error)")

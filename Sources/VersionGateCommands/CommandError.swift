@@ -32,15 +32,15 @@ struct CommandError: Error, CustomStringConvertible {
 
     static func appExists(_ bundle: String) -> CommandError {
         CommandError(
-            "there is an app \(bundle) already; `\(PrintedCommand("app show \(bundle)"))` shows it, and `"
-                + "\(PrintedCommand("app edit \(bundle) --name NAME --store-link ios=https://..."))` changes it"
+            "there is an app \(bundle) already; `\(PrintedCommand("app show \(bundle.shellWord)"))` shows it, and `"
+                + "\(PrintedCommand("app edit \(bundle.shellWord) --name NAME --store-link ios=https://..."))` changes it"
         )
     }
 
     static func ruleExists(_ key: String) -> CommandError {
         CommandError(
-            "there is a rule \(key) already; `\(PrintedCommand("rule show \(key)"))` shows it, and `\(PrintedCommand("rule edit \(key)"))` "
-                + "changes it; or choose another key"
+            "there is a rule \(key) already; `\(PrintedCommand("rule show \(key)"))` shows it, and `"
+                + "\(PrintedCommand("rule edit \(key) --title TITLE --text TEXT"))` changes it; or choose another key"
         )
     }
 

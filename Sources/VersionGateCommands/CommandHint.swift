@@ -149,7 +149,8 @@ struct CommandHint {
         case .waysOutUnknown: return "What is so now: \(PrintedCommand("rule list"))"
         case .massEdit, .massRemoval: return "To take it back: \(PrintedCommand("undo"))"
         case .releaseAgain:
-            return "To change that one, take this back and use: \(PrintedCommand("release edit \(release)"))"
+            return "To change that one, take this back and use: "
+                + "\(PrintedCommand("release edit \(release) --live-at TIME"))"
         case .releaseWithoutTime:
             return "Once users can get it: \(PrintedCommand("release edit \(release) --live-at now"))"
         case .releaseWithoutSystem:

@@ -39,10 +39,20 @@ struct UsageFault {
     /// The words behind those that name the command.
     var rest: ArraySlice<String> { words.dropFirst(path.count - 1) }
 
-    /// The command line with other words behind the command.
+    /// The command line with other words behind the command, and three dots where more has to be written.
     func commandLine(_ words: some Sequence<String>) -> String {
-        let others = DatabaseWords(Array(words)).others.map(\.shellWord)
-        return PrintedCommand.text((path.dropFirst() + others).joined(separator: " "))
+        let all = path.dropFirst() + DatabaseWords(Array(words)).others
+        let text = all.map(\.shellWord).joined(separator: " ")
+        return PrintedCommand.text(Self.isWhole(Array(all)) ? text : "\(text) ...")
+    }
+
+    /// Whether a command can be carried out as it stands.
+    private static func isWhole(_ words: [String]) -> Bool {
+        do {
+            return type(of: try VersionGate.parseAsRoot(words)).configuration.subcommands.isEmpty
+        } catch {
+            return VersionGate.exitCode(for: error) == .success
+        }
     }
 
     /// What people write for a command that has another name here.

@@ -95,7 +95,7 @@ struct FuzzTests {
         "Random and mutated input over sockets, split and pipelined, is answered or ends the connection, and other clients notice nothing"
     )
     func survivesRawBytes() async throws {
-        let seeds = FuzzRun.generator()
+        let seeds = SeededGenerator()
         let memory = FuzzRun.residentBytes()
         let counts = FuzzCounts()
         // A head that never ends is the client's to end here, so a connection that the server forgets would hang the test.
@@ -183,7 +183,7 @@ struct FuzzTests {
     )
     func costsLittle(_ kind: HostilePolicy) throws {
         let (plain, hostile) = (try Fixture.policy(), try kind.compiled())
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let seed = random.seed
         var worst = (times: 0.0, request: "")
         let end = ContinuousClock.now + FuzzRun.duration

@@ -72,7 +72,7 @@ struct PolicyWarningTests {
 
     @Test("policy_warnings says of random policies what a plain reading of their rows says")
     func agrees() async throws {
-        let seed = FuzzRun.generator().seed
+        let seed = SeededGenerator().seed
         let connection = try await TestDatabase.current.connect()
         try await connection.withSession { session in
             let outcome = try Self.compare(session, policies: Self.policies, seed: seed)

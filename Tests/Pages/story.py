@@ -194,15 +194,11 @@ class Story:
             bundle: [f"{checks:,}", share(messages, checks), share(lockouts, checks), share(before[bundle][2], before[bundle][0])]
             for bundle, (checks, messages, lockouts) in apps.items()
         })
-        (checks, lockouts), (checks_before, lockouts_before) = (
-            [int(sum) for sum in self.database.rows(
-                "SELECT coalesce(sum(checks), 0), coalesce(sum(lockouts), 0) FROM check_counts"
-                f" WHERE bundle IS NOT NULL AND date_trunc('hour', now()) - hour BETWEEN interval '{first} hours' AND interval '{last} hours'")[0]]
-            for first, last in ((0, 1), (2, 23)))
-        has_risen = checks >= FEWEST_JUDGED and lockouts / checks - lockouts_before / (checks_before or 1) >= 0.01
+        in_force = int(self.database.rows(
+            "SELECT count(*) FROM rule_status JOIN rules USING (key)"
+            " WHERE lockout AND status IN ('on', 'partly without lockout')")[0][0])
         self.same("/", "heading", self.browser.run("return document.querySelector('main h1').textContent"),
-                  f"{share(lockouts, checks)} of the checks are locked out"
-                  + (f", {share(lockouts_before, checks_before)} in the 22 hours before" if has_risen else "."))
+                  {0: "No lockout is in force.", 1: "1 lockout is in force."}.get(in_force, f"{in_force} lockouts are in force."))
         order = sorted(apps, key=lambda bundle: (-apps[bundle][2] / (apps[bundle][0] or 1), -apps[bundle][0], bundle))
         self.same("/", "order of the apps", list(shown), order)
 

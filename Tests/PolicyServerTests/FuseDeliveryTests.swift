@@ -120,9 +120,9 @@ struct FuseDeliveryTests {
                 // The clock of the database stands still meanwhile, so what it has grows older.
                 try await owner.execute(
                     """
-                    DELETE FROM fuse_counts WHERE minute < now() - interval '11 minutes';
-                    UPDATE fuse_counts SET minute = minute - interval '1 day \(second - agedAt) seconds';
-                    UPDATE fuse_counts SET minute = minute + interval '1 day';
+                    DELETE FROM lockout_counts WHERE minute < now() - interval '11 minutes';
+                    UPDATE lockout_counts SET minute = minute - interval '1 day \(second - agedAt) seconds';
+                    UPDATE lockout_counts SET minute = minute + interval '1 day';
                     """
                 )
                 agedAt = second
@@ -138,7 +138,7 @@ struct FuseDeliveryTests {
         .migratedDatabase
     )
     func blowsWithinHalfAMinute() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         print("fleet: VERSIONGATE_SEED=\(random.seed) repeats this")
         let database = TestDatabase.current
         let owner = try await database.connect()
@@ -172,7 +172,7 @@ struct FuseDeliveryTests {
 
     @Test("A fleet makes one edit, also where a server restarts meanwhile", .migratedDatabase)
     func makesOneEdit() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
@@ -200,7 +200,7 @@ struct FuseDeliveryTests {
 
     @Test("A blow that was committed is counted, also where its answer was lost", .migratedDatabase)
     func countsWhatWasNotAnswered() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
@@ -256,7 +256,9 @@ struct FuseDeliveryTests {
         let connection = try await database.connect(user: "versiongate_server")
         let owner = try await database.connect()
         try await owner.execute(Self.example)
-        try await owner.execute("INSERT INTO fuse_counts VALUES ('old', 'doto', date_trunc('minute', now()), 600, 600)")
+        try await owner.execute(
+            "INSERT INTO lockout_counts VALUES ('old', 'doto', date_trunc('minute', now()), 600, 600, 9)"
+        )
         let blow = try await connection.transaction(
             .readWrite,
             deciding: { session in .rollback(try CountStore.blowFuses(session)) }
@@ -270,7 +272,7 @@ struct FuseDeliveryTests {
         .migratedDatabase
     )
     func leavesOutBrakedServers() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2', fuse = 60")
@@ -286,7 +288,7 @@ struct FuseDeliveryTests {
             await server.deliver()
         }
         #expect(try await Self.edits(owner) == 1)
-        let counted = try await owner.query("SELECT sum(checks)::int8, sum(lockouts)::int8 FROM fuse_counts").first
+        let counted = try await owner.query("SELECT sum(checks)::int8, sum(lockouts)::int8 FROM lockout_counts").first
         #expect(try counted?.decode(0, as: Int64.self) == 1_000)
         #expect(try counted?.decode(1, as: Int64.self) == 1_000)
         #expect(servers.map { $0.counting.status.blownFuses } == [0, 1])
@@ -296,7 +298,7 @@ struct FuseDeliveryTests {
 
     @Test("A fuse blows once the database is back, and that it could not is said once")
     func blowsWhenTheDatabaseIsBack() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await OwnServer.with(isMigrated: true) { own in
             let observer = try await own.connect()
             try await observer.execute(Self.example + "UPDATE rules SET versions = '<1.2'")

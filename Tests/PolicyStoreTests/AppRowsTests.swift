@@ -14,7 +14,7 @@ struct AppRowsTests {
     @Test("The apps have the checks of the last 24 hours and of the day before that SQL counts, most lockouts first")
     func reads() async throws {
         let connection = try await TestDatabase.current.connect()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await connection.execute(
             "INSERT INTO apps (bundle, name, paused) SELECT 'App' || n, 'N' || n, n % 5 = 0 FROM generate_series(1, 20) AS n"
         )

@@ -90,8 +90,8 @@ struct BrakeRoleTests {
         // Those that run with the rights of the owner: what they may do, a brake may.
         #expect(
             definers == [
-                "apps_changed_since", "brake_app", "brake_rule", "fuse_status", "history_has", "rehearse_edits",
-                "rows_at",
+                "apps_changed_since", "brake_app", "brake_rule", "fuse_status", "history_has", "lockout_shares",
+                "rehearse_edits", "rows_at",
             ]
         )
         print("Of \(functions.count) functions a brake may call \(functions.count { $0.2 })")

@@ -24,7 +24,8 @@ struct FuseTests {
         """
 
     private static func count(_ checks: Int, _ lockouts: Int, rule: String = "k", bundle: String = "'a'") -> String {
-        "INSERT INTO fuse_counts VALUES ('\(rule)', \(bundle), date_trunc('minute', now()), \(checks), \(lockouts));"
+        "INSERT INTO lockout_counts VALUES ('\(rule)', \(bundle), date_trunc('minute', now()), \(checks), \(lockouts),"
+            + " (SELECT revision FROM policy_revision));"
     }
 
     private func blow(_ connection: PostgresConnection) async throws -> Int {
@@ -148,7 +149,7 @@ struct FuseTests {
 
     @Test("A fuse blows exactly when the last ten minutes say so, over random streams of counts")
     func blowsWhenItIsTrue() async throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         print("fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
         let rulesPerRound = 120
         let owner = try await TestDatabase.current.connect()
@@ -166,10 +167,10 @@ struct FuseTests {
                 deciding: { session in
                     _ = try session.query(
                         """
-                        INSERT INTO fuse_counts (rule, bundle, minute, checks, lockouts)
-                        SELECT 'r' || r, b, date_trunc('minute', now()) - age * interval '1 minute', c, l
+                        INSERT INTO lockout_counts (rule, bundle, minute, checks, lockouts, revision)
+                        SELECT 'r' || r, b, date_trunc('minute', now()) - age * interval '1 minute', c, l, p.revision
                         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-                            AS s (r, b, age, c, l)
+                            AS s (r, b, age, c, l), policy_revision AS p
                         """,
                         [
                             rows.map { Int64($0.rule) }, rows.map(\.bundle), rows.map { Int64($0.age) },
@@ -179,7 +180,7 @@ struct FuseTests {
                     let stale = rows.filter { !$0.isCurrent }
                     _ = try session.query(
                         """
-                        UPDATE fuse_counts AS f SET since = since - 1
+                        UPDATE lockout_counts AS f SET revision = 0
                         FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS s (r, b, age)
                         WHERE f.rule = 'r' || r AND f.bundle IS NOT DISTINCT FROM b
                             AND f.minute = date_trunc('minute', now()) - age * interval '1 minute'
@@ -224,7 +225,7 @@ struct FuseTests {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await server.execute(Self.count(2_040, 102))
         #expect(try await blow(server) == 0)
-        try await server.execute("UPDATE fuse_counts SET lockouts = 612")
+        try await server.execute("UPDATE lockout_counts SET lockouts = 612")
         let token = "SELECT token::text FROM policy_revision"
         let before = try await owner.query(token).value(as: String.self)
         #expect(try await blow(server) == 1)
@@ -279,7 +280,7 @@ struct FuseTests {
         #expect(try await owner.query(state).value(as: String.self) == "true false 50")
         #expect(try await blow(server) == 1)
         try await owner.execute("UPDATE rules SET held_at = NULL; DELETE FROM rollout_steps WHERE at > now()")
-        try await server.execute("DELETE FROM fuse_counts; " + Self.count(1_000, 100))
+        try await server.execute("DELETE FROM lockout_counts; " + Self.count(1_000, 100))
         #expect(try await blow(server) == 1)
         #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
     }
@@ -304,8 +305,15 @@ struct FuseTests {
             var batch = CountBatch()
             let minute = try await owner.query("SELECT date_trunc('minute', now())")
             let now = Timestamp(try minute.value(as: PostgresTimestamp.self))
-            batch.fuses = [
-                FuseCount(rule: "k", bundle: "a", minute: now, checks: checks, lockouts: lockouts, revision: revision)
+            batch.lockouts = [
+                LockoutCount(
+                    rule: "k",
+                    bundle: "a",
+                    minute: now,
+                    checks: checks,
+                    lockouts: lockouts,
+                    revision: revision
+                )
             ]
             let counts = batch
             try await server.transaction { try CountStore.add(counts, $0) }
@@ -316,7 +324,7 @@ struct FuseTests {
         try await add(400, 20, revision: revision)
         try await add(100, 5, revision: revision + 1)
         #expect(try await blow(server) == 0)
-        let sum = "SELECT sum(checks) || ' ' || sum(lockouts) FROM fuse_counts WHERE since = \(revision)"
+        let sum = "SELECT sum(checks) || ' ' || sum(lockouts) FROM lockout_counts WHERE revision >= \(revision)"
         #expect(try await owner.query(sum).value(as: String.self) == "500 25")
         try await add(0, 0, revision: revision)
         try await add(1, 1, revision: revision)
@@ -324,7 +332,7 @@ struct FuseTests {
         // A step of its ramp is as much another reach, and a key that comes again another rule.
         try await owner.execute("UPDATE rules SET lockout = true, rollout = 50")
         #expect(try await blow(server) == 0)
-        try await owner.execute("DELETE FROM rules; DELETE FROM apps; DELETE FROM fuse_counts")
+        try await owner.execute("DELETE FROM rules; DELETE FROM apps; DELETE FROM lockout_counts")
         try await server.execute(Self.count(1_000, 300))
         try await owner.execute(Self.example)
         #expect(try await blow(server) == 0)
@@ -337,7 +345,7 @@ struct FuseTests {
         var servers: [PostgresConnection] = []
         for _ in 0..<4 { servers.append(try await TestDatabase.current.connect(user: "versiongate_server")) }
         for round in 1...10 {
-            try await servers[0].execute("DELETE FROM fuse_counts; " + Self.count(1_000, 300))
+            try await servers[0].execute("DELETE FROM lockout_counts; " + Self.count(1_000, 300))
             let blown = try await withThrowingTaskGroup(of: Int.self) { tasks in
                 for server in servers { tasks.addTask { try await blow(server) } }
                 return try await tasks.reduce(0, +)
@@ -436,9 +444,8 @@ struct FuseTests {
         )
         #expect(recorded.hasPrefix("fuse k: 300 of 1000 checks of a"))
         for sql in [
-            "UPDATE rules SET lockout = false", "SELECT undo_change(1)",
-            "UPDATE versiongate_internal.fuse_restarts SET revision = 0",
-            "INSERT INTO versiongate_internal.fuse_restarts VALUES ('k', 0)",
+            "UPDATE rules SET lockout = false", "SELECT undo_change(1)", "UPDATE changes SET id = 0",
+            "DELETE FROM versiongate_internal.recorded_rows",
         ] {
             let error = await #expect(throws: PostgresError.self) { try await server.execute(sql) }
             #expect(error?.sqlState?.rawValue == "42501", "\(sql)")
@@ -451,7 +458,7 @@ struct FuseTests {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(
             """
-            INSERT INTO fuse_counts SELECT 'k', 'a', now() + at * interval '1 hour', 1, 0
+            INSERT INTO lockout_counts SELECT 'k', 'a', now() + at * interval '1 hour', 1, 0, 1
             FROM unnest('{-26,-25,-23,0,1,26}'::int[]) AS at
             """
         )
@@ -460,6 +467,6 @@ struct FuseTests {
             try CountStore.rollUp(at: try CountStore.time(session), keepingDays: 400, session)
         }
         #expect(step?.deleted == 3)
-        #expect(try await owner.query("SELECT count(*) FROM fuse_counts").value(as: Int.self) == 3)
+        #expect(try await owner.query("SELECT count(*) FROM lockout_counts").value(as: Int.self) == 3)
     }
 }

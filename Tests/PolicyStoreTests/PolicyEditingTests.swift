@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Dispatch
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -67,6 +69,41 @@ struct PolicyEditingTests {
         }
         #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
         #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 0)
+    }
+
+    @Test(
+        "An edit that another one overtakes while it is rehearsed is rehearsed again, also where it affects no client"
+    )
+    func isOvertaken() async throws {
+        let (editing, _) = try await editing()
+        _ = try await editing.edit(by: Self.author) {
+            try $0.insert([.init(\Rule.key, "k"), .init(\.title, "t"), .init(\.text, "x")])
+        }
+        let database = TestDatabase.current
+        let attempts = Mutex(0)
+        let outcome = try await editing.rehearse { editor in
+            let isFirst = attempts.withLock { attempts in
+                attempts += 1
+                return attempts == 1
+            }
+            if isFirst {
+                // The state that was read before this is no longer the one that the edit is judged in.
+                let ended = DispatchSemaphore(value: 0)
+                Task.detached {
+                    _ = try? await database.psql("UPDATE rules SET lockout = true, versions = '<1'")
+                    ended.signal()
+                }
+                ended.wait()
+            }
+            try editor.update(where: [.init(\Rule.key, "k")], set: [.init(\.title, "u")])
+        }
+        guard case .rehearsed(let change, let base) = outcome else {
+            Issue.record("it needs no review: the rule is disabled")
+            return
+        }
+        #expect(attempts.withLock(\.self) == 2)
+        #expect(base.revision == 2 && change.id == 3)
+        #expect(try await database.psql("SELECT title, lockout FROM rules").output == "t|t\n")
     }
 
     @Test("An edit is taken back by undo, which can be undone")

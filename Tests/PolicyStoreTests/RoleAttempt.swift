@@ -75,10 +75,6 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "INSERT INTO versiongate_internal.edits_to_record DEFAULT VALUES",
             "permission denied for table edits_to_record"
         ),
-        RoleAttempt(
-            "UPDATE versiongate_internal.fuse_restarts SET revision = 0",
-            "permission denied for table fuse_restarts"
-        ),
         RoleAttempt("UPDATE policy_revision SET revision = 0", "permission denied for table policy_revision"),
         RoleAttempt("UPDATE policy_revision SET is_rehearsal = false", "permission denied for table policy_revision"),
         RoleAttempt("DELETE FROM policy_revision", "permission denied for table policy_revision"),
@@ -306,13 +302,9 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("INSERT INTO rule_counts DEFAULT VALUES", "permission denied for table rule_counts"),
         RoleAttempt("UPDATE rule_counts SET sent = 0", "permission denied for table rule_counts"),
         RoleAttempt("DELETE FROM rule_counts", "permission denied for table rule_counts"),
-        RoleAttempt("INSERT INTO fuse_counts DEFAULT VALUES", "permission denied for table fuse_counts"),
-        RoleAttempt("UPDATE fuse_counts SET lockouts = 0", "permission denied for table fuse_counts"),
-        RoleAttempt("DELETE FROM fuse_counts", "permission denied for table fuse_counts"),
-        RoleAttempt(
-            "SELECT versiongate_internal.add_fuse_counts('{}', '{}', '{}', '{}', '{}', '{}')",
-            "permission denied for function add_fuse_counts"
-        ),
+        RoleAttempt("INSERT INTO lockout_counts DEFAULT VALUES", "permission denied for table lockout_counts"),
+        RoleAttempt("UPDATE lockout_counts SET lockouts = 0", "permission denied for table lockout_counts"),
+        RoleAttempt("DELETE FROM lockout_counts", "permission denied for table lockout_counts"),
         RoleAttempt("SET ROLE versiongate_server", "permission denied to set role \"versiongate_server\""),
         RoleAttempt("ALTER ROLE versiongate_server SET statement_timeout = 1", "permission denied"),
         RoleAttempt("SELECT versiongate_internal.note_server('x', 1)", "permission denied for function note_server"),

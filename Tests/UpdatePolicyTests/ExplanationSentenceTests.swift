@@ -166,13 +166,13 @@ struct ExplanationSentenceTests {
             lock(below: "9")
         ),
         Case(
-            "k is sent without the lockout: 1.2 is withdrawn.",
+            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
             old,
             releases: [release { $0.withdrawnAt = TestPolicy.noon }],
             lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is withdrawn.",
+            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
             old,
             releases: [TestPolicy.release("1.1"), release { $0.withdrawnAt = TestPolicy.noon }],
             lock
@@ -183,9 +183,11 @@ struct ExplanationSentenceTests {
             releases: [release { $0.withdrawnAt = TestPolicy.noon }, TestPolicy.release("1.3") { $0.staged = true }],
             lock
         ),
-        Case("k is not sent: 1.2 is withdrawn.", old, releases: [release { $0.withdrawnAt = TestPolicy.noon }]) {
-            $0.target = "1.2"
-        },
+        Case(
+            "k is not sent: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
+            old,
+            releases: [release { $0.withdrawnAt = TestPolicy.noon }]
+        ) { $0.target = "1.2" },
     ]
 
     static let cases: [Case] = [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import TestPolicies
 import TestRandom
 import Testing
@@ -23,6 +24,13 @@ struct VersionPropertyTests {
             #expect(order == naiveLeft.order(naiveRight), "\(left) \(right), seed \(generator.seed)")
             #expect((order == 0) == (first == second))
         }
+    }
+
+    @Test("A random test begins where VERSIONGATE_SEED says, else all of a run where one number says, which is printed")
+    func seed() {
+        #expect(SeededGenerator().seed == SeededGenerator().seed)
+        let given = ProcessInfo.processInfo.environment["VERSIONGATE_SEED"].flatMap { UInt64($0) }
+        #expect(given == nil || SeededGenerator().seed == given)
     }
 
     @Test("Any range holds a version as each of its comparators says")

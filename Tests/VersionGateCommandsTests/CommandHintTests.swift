@@ -44,7 +44,26 @@ struct CommandHintTests {
         let rule = try await addRule("k")
         #expect(rule.status == 1)
         #expect(rule.errors.contains("there is a rule k already; "), "\(rule.errors)")
-        #expect(rule.errors.contains("`versiongate rule edit k` changes it"))
+        #expect(rule.errors.contains("`versiongate rule edit k --title TITLE --text TEXT` changes it"))
+    }
+
+    @Test("A hint names no rule that a dry run did not add, and what differs from a release that is there")
+    func namesWhatIsThere() async throws {
+        let added = try await addRule("k", "--dry-run")
+        #expect(added.status == 0 && added.output.contains("+ rule k"), "\(added)")
+        #expect(!added.output.contains("rule edit k"), "\(added.output)")
+        try await TestDatabase.current.edit(
+            "INSERT INTO apps (bundle) VALUES ('a')",
+            "INSERT INTO releases (bundle, platform, version, min_os, live_at) VALUES ('a', 'ios', '1.2', '14', '2026-01-01Z')"
+        )
+        let release = try await versiongate.run(
+            "release add a 1.2 --platform ios --min-os 15 --staged --build 7 --if-absent"
+        )
+        let edit = "release edit a 1.2 --platform ios --min-os 15 --set-build 7 --staged"
+        let words = release.errors.split(separator: "versiongate ").last?.split(whereSeparator: \.isWhitespace) ?? []
+        #expect(Set(words) == Set(edit.split(separator: " ")), "\(release.errors)")
+        let made = try await versiongate.run("\(words.joined(separator: " ")) --yes")
+        #expect(made.status == 0, "\(made.errors)")
     }
 
     @Test("A hint is a command where the database's own hint is SQL")

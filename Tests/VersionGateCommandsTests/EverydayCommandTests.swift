@@ -8,6 +8,41 @@ import Testing
 struct EverydayCommandTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
+    // MARK: The least system
+
+    @Test(
+        "A least system is asked about where the selected rows are of several platforms, or no system has such a number"
+    )
+    func leastSystem() async throws {
+        try await TestDatabase.current.edit(
+            "INSERT INTO apps (bundle) VALUES ('a')",
+            """
+            INSERT INTO releases (bundle, platform, version, build, live_at, min_os) VALUES
+                ('a', 'ios', '1.2', '42', '2026-01-01Z', '14'), ('a', 'android', '1.2', '7', '2026-01-01Z', '8')
+            """
+        )
+        let several = try await versiongate.run("release edit a 1.2 --min-os 15")
+        #expect(several.status == 1)
+        #expect(
+            several.errors.contains("--min-os means something else on android and ios; choose one with --platform"),
+            "\(several.errors)"
+        )
+        for options in ["--build 42 --min-os 15", "--platform android --min-os 9"] {
+            let one = try await versiongate.run("release edit a 1.2 \(options)")
+            #expect(one.status == 0, "\(options): \(one.errors)")
+        }
+        let chrome = try await versiongate.run("release add a 1.2 --platform chromeos --min-os 120")
+        #expect(chrome.status == 0, "\(chrome.errors)")
+        for platform in ["ios", "windows", "android"] {
+            let none = try await versiongate.run("release add a 1.3 --platform \(platform) --min-os 220")
+            #expect(none.status == 1)
+            #expect(
+                none.errors.contains("no client on \(platform) is offered it, as no system there is at 220"),
+                "\(none.errors)"
+            )
+        }
+    }
+
     // MARK: Pausing
 
     private func paused() async throws -> String {

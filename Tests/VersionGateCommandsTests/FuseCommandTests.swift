@@ -79,7 +79,7 @@ struct FuseCommandTests {
     func proposals() async throws {
         try await addApp()
         let proposal =
-            "k has no fuse: --fuse 12% stops it at twice what is expected (versiongate rule edit k --fuse 12%)."
+            "k has no fuse; to have it stopped at twice what is expected, give it one afterwards: versiongate rule edit k --fuse 12%"
         func flat(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
         let rehearsed = try await versiongate.run(
             "\(Self.rule) --lockout --enable --dry-run".replacing(" --yes", with: "")
@@ -129,12 +129,13 @@ struct FuseCommandTests {
         try await versiongate.run("\(Self.rule) --lockout --fuse 5 --enable")
         let database = try await TestDatabase.current.connect(user: "versiongate_server")
         try await database.execute(
-            "INSERT INTO fuse_counts VALUES ('k', 'com.example.doto', date_trunc('minute', now()), 1000, 20)"
+            "INSERT INTO lockout_counts VALUES ('k', 'com.example.doto', date_trunc('minute', now()), 1000, 20,"
+                + " (SELECT revision FROM policy_revision))"
         )
         let armed = try await versiongate.run("status").output
         #expect(armed.contains("2.0 % of the 1,000 checks of com.example.doto"), "\(armed)")
         #expect(armed.contains("armed"))
-        try await database.execute("UPDATE fuse_counts SET lockouts = 300; SELECT blow_fuses()")
+        try await database.execute("UPDATE lockout_counts SET lockouts = 300; SELECT blow_fuses()")
         let change = try await TestDatabase.current.connect().query("SELECT max(id) FROM changes").value(as: Int.self)
         func flat(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
         let status = flat(try await versiongate.run("status").output)
@@ -145,6 +146,10 @@ struct FuseCommandTests {
         #expect(json.contains(#""status":"blown""#) && json.contains(#""change":\#(change)"#), "\(json)")
         let shown = flat(try await versiongate.run("rule show k").output)
         #expect(shown.contains("fuse 5 %. It has blown at ") && shown.contains(figures), "\(shown)")
+        let address = TestDatabase.current.url(user: "versiongate_admin")
+        let inBerlin = BuiltBinary(environment: ["DATABASE_URL": address, "TZ": BuiltBinary.centralEurope])
+        let local = flat(try await inBerlin.run("rule show k").output)
+        #expect(local.contains(#/It has blown at \S+T\S+\+0[12]:00, by change/#) && !local.contains("UTC"), "\(local)")
         let history = try await versiongate.run("history --limit 1").output
         #expect(history.contains("lockout: true -> false") && history.contains("fuse"), "\(history)")
 

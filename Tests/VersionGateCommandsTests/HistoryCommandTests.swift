@@ -269,6 +269,12 @@ struct HistoryCommandTests {
         #expect(try await ids("com.acme.SHOP") == ["4", "3", "1"])
         #expect(try await ids("com.acme.bank") == ["2"])
         #expect(try await ids("shop") == ["4", "3"])
+        let missing = try await versiongate.run("history com.acme.shopp")
+        #expect(
+            missing.errors.contains("the history has no rule and no app com.acme.shopp; did you mean com.acme.shop?"),
+            "\(missing.errors)"
+        )
+        #expect(try await versiongate.run("history xyz").errors.contains("no app xyz; `versiongate history` lists"))
         #expect(try await ids("2") == ["2"])
         #expect(try await ids("--search TICKET") == ["3"])
         #expect(try await ids("--search titel") == ["4"])

@@ -2,10 +2,11 @@
 // Copyright the versiongate authors
 
 import Foundation
-import PolicyStore
 import TestDatabase
+import TestRandom
 import Testing
 
+@testable import PolicyStore
 @testable import VersionGateCommands
 
 @Suite("Printed commands", .migratedDatabase)
@@ -38,14 +39,16 @@ struct PrintedCommandTests {
             ),
             (["serve", "--port", "1"], [:], ["--private"], ["serve", "--port", "1"]),
             (["serve"], ["VERSIONGATE_STATE_DIR": "/b"], ["--state-dir", "/b", "--private"], ["serve"]),
-            (["serve"], ["VERSIONGATE_CONTEXT": "prod"], ["--context", "prod"], ["serve"]),
+            (["serve"], ["VERSIONGATE_CONTEXT": "prod"], [], ["serve"]),
             (
-                ["serve", "--state-dir", "/b"], ["DATABASE_URL": "postgresql://gate:geheim@db1/shop?passfile=/x"],
-                ["--database-url", "dbname=shop host=db1"], ["serve"]
+                ["serve", "--state-dir", "/b"], ["DATABASE_URL": "postgresql://gate:geheim@db1/shop?passfile=/x"], [],
+                ["serve"]
             ),
+            (["serve", "--database-url", "host=db1 user=gate"], ["DATABASE_URL": "host=db2"], [], ["serve"]),
+            (["store", "sync", "--state-dir", "/b"], ["DATABASE_URL": "host=db2"], [], ["store", "sync"]),
             (
-                ["serve", "--database-url", "host=db1 user=gate"], ["DATABASE_URL": "host=db2"],
-                ["--database-url", "dbname=gate host=db1"], ["serve"]
+                ["x", "--state-dir", "/b", "--private"], ["DATABASE_URL": "host=db2"],
+                ["--state-dir", "/b", "--private"], ["x"]
             ),
         ] as [([String], [String: String], [String], [String])]
     )
@@ -53,6 +56,87 @@ struct PrintedCommandTests {
         let found = DatabaseWords(words, environment: environment)
         #expect(found.toType == toType)
         #expect(found.others == others)
+    }
+
+    @Test(
+        "A printed command names the database before the words that are for another program or are no options",
+        arguments: [
+            ("undo 4", "undo 4 --context test"),
+            ("database psql -- -c 'SELECT 1'", "database psql --context test -- -c 'SELECT 1'"),
+            ("app add -- -x", "app add --context test -- -x"), ("x --", "x --context test --"),
+            ("app add a --why 'b -- c'", "app add a --why 'b -- c' --context test"),
+            (#"app add a --why 'it'\''s -- c' -- d"#, #"app add a --why 'it'\''s -- c' --context test -- d"#),
+        ]
+    )
+    func separator(_ words: String, _ printed: String) {
+        let invocation = Invocation(words: [], environment: ["VERSIONGATE_CONTEXT": "test"])
+        Invocation.$current.withValue(invocation) { #expect("\(PrintedCommand(words))" == "versiongate \(printed)") }
+    }
+
+    /// Values that faults of the database name.
+    private static let values = [
+        "rule": "update-1.2", "bundle": "com.acme.notes", "version": "1.2", "platform": "ios", "change": "3",
+        "percent": "40", "min_os": "15", "column": "rollout", "hint": "Write it.", "meaning": "none",
+    ]
+
+    @Test("A printed command is taken as it was printed: that of every hint, with what the database names and without")
+    func hints() async throws {
+        try await TestDatabase.current.edit(WrongInput.setup)
+        let invocation = Invocation(words: [], environment: ["VERSIONGATE_CONTEXT": "test"])
+        var text = ""
+        for kind in PolicyFault.Kind.allCases {
+            for values in [Self.values, [:]] {
+                let pairs = values.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
+                let fault = PolicyFault("{\"fault\": \"\(kind.rawValue)\", \"values\": {\(pairs)}}")
+                #expect(fault?.kind == kind)
+                for place in [CommandHint.Place.options, .policyFile] {
+                    let cure = Invocation.$current.withValue(invocation) {
+                        CommandHint(place: place).cure(fault, hint: nil)
+                    }
+                    text += "\(cure ?? "")\n"
+                }
+            }
+        }
+        #expect(try await PrintedText.typeCommands(in: text, "a hint") > 30)
+    }
+
+    /// What prints commands where nothing is wrong, on the policy of the wrong inputs and on none.
+    private static let outputs = [
+        "app list", "release list", "rule list", "user list", "history", "status", "status --format json", "undo",
+        "undo --yes",
+        "rule add new --title T --text X", "rule add new --title T --text X --dry-run", "rule disable bad-1.1",
+        "rule hold ramp",
+        "block com.acme.notes 1.1", "block com.acme.fleet 2.2", "block com.acme.notes 1.0 --yes",
+        "block com.acme.nosuch 1.1",
+        "release add com.acme.notes 1.2 --platform ios --min-os 16 --live-at +1h --staged --if-absent",
+        "release add com.acme.notes 3 --platform ios --yes", "feed list com.acme.notes",
+        "feed show com.acme.notes updates.json",
+        "check bundle=com.acme.nosuch version=1", "check --explain bundle=com.acme.notes version=1.1 platform=ios",
+        "impact bad-1.1",
+        "stats com.acme.notes", "rule ramp ramp 5%@now 50%@+1d", "rule show ramp", "app pause --all",
+        "history com.acme.nots",
+        "history bad-1.1", "store sync", "migrate --status", "rule remove bad-1.1", "app remove empty --yes",
+        "rule enable bad-1.1 --dry-run", "release withdraw com.acme.notes 1.2 --yes",
+        "rule rollout update-1.2 12 --why it's;bad",
+    ]
+
+    @Test(
+        "A printed command is taken as it was printed: that of every output",
+        .whole,
+        arguments: [[], WrongInput.setup]
+    )
+    func outputs(_ setup: [String]) async throws {
+        try await TestDatabase.current.edit(setup)
+        for line in Self.outputs {
+            try await TestDatabase.withCopy {
+                try await StateFolder.with { folder in
+                    let binary = BuiltBinary(environment: try PrintedText.variables(in: folder.path))
+                    let result = try await binary.run(line)
+                    #expect(result.status != 64, "\(line): \(result.errors)")
+                    try await PrintedText.typeCommands(in: result.output + result.errors, line)
+                }
+            }
+        }
     }
 
     @Test("The line that is printed to take an edit back acts on the database of the edit, wherever it is typed")

@@ -111,6 +111,7 @@ struct ReadmeTests {
         text.replace(#/\d{4}-\d\d-\d\d(?:T[0-9:.]+(?:Z|[+\-]\d\d:\d\d))?/#, with: "TIME")
         text.replace(#/\(in [0-9a-z ]+\)/#, with: "(in TIME)")
         text.replace(#/versiongate_admin \([^)]*\)/#, with: "versiongate_admin (USER)")
+        text.replace(#/(change \d+[^,:]*), \d+ (?:s|min) ago/#) { "\($0.output.1), TIME ago" }
         text.replace(#/servers [^ ]+ at/#, with: "servers HOST at")
         text.replace(#/\(process \d+ of/#, with: "(process PID of")
         return text

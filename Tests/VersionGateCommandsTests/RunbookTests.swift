@@ -39,6 +39,8 @@ struct RunbookTests {
             ('first', 'com.example.final', true, 't', 'x', -1, NULL, NULL, NULL, 100, true, false, false, NULL, NULL, NULL),
             ('second', 'com.example.final', true, 't', 'x', 0, NULL, NULL, NULL, 100, false, false, false, NULL, NULL, NULL),
             ('lock-1.1', 'com.example.lock', true, 't', 'x', 0, '=1.1', NULL, NULL, 100, false, true, false, NULL, NULL, 'store'),
+            ('braked', 'com.example.lock', true, 't', 'x', 0, '=0.9', NULL, NULL, 100, false, true, false, NULL, NULL, 'store'),
+            ('blown', 'com.example.lock', true, 't', 'x', 0, '=1.0', NULL, NULL, 100, false, true, false, NULL, NULL, 'store'),
             ('maintenance', NULL, true, 't', 'x', 0, NULL, NULL, NULL, 100, false, false, false, NULL, NULL, NULL)
         """,
     ]
@@ -81,14 +83,16 @@ struct RunbookTests {
     func isTrue() async throws {
         let database = TestDatabase.current
         try await database.edit(Self.policy)
-        try await database.connect().execute("UPDATE changes SET at = at - interval '1 day'")
+        let owner = try await database.connect()
+        try await owner.execute("UPDATE changes SET at = at - interval '1 day'")
         try await database.addCounts(Self.counts)
         let versiongate = BuiltBinary(database)
         let serving = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
         let folder = TestDatabase.freshFolder()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await ServingBinary.run(serving, arguments: ["--count-interval", "0"]) { server in
+        let brake = "\(folder)/brake"
+        try await ServingBinary.run(serving, arguments: ["--count-interval", "0", "--brake-file", brake]) { server in
             @Sendable func run(_ commands: String) async throws -> BuiltBinary.Result {
                 let here = commands.replacing("http://localhost:8080", with: server.publicURL)
                     .replacing("http://localhost:9090", with: server.managementURL)
@@ -102,8 +106,23 @@ struct RunbookTests {
                 let result = try await run(block.text)
                 #expect(result.status == 0, "\(block.text)\n\(result.output)\n\(result.errors)")
             }
+            // What the commands above undid.
+            try await owner.execute("UPDATE rules SET fuse = 5, enabled = true, lockout = true WHERE key = 'blown'")
+            try await owner.execute(
+                """
+                INSERT INTO lockout_counts
+                SELECT 'blown', 'com.example.lock', now(), 1000, 900, revision FROM policy_revision
+                """
+            )
+            try await owner.execute("SELECT blow_fuses()")
+            let brakeRole = try await database.connect(user: "versiongate_brake")
+            try await brakeRole.execute("SELECT brake_rule('braked', 'disable', 'incident')")
             let reasons = try Self.reasons()
-            #expect(reasons.count >= 15)
+            #expect(reasons.count >= 18)
+            try "".write(toFile: brake, atomically: true, encoding: .utf8)
+            try await Poll.until("that status says brake") {
+                try await run("versiongate status").output.contains("Brake:")
+            }
             for reason in reasons {
                 let result = try await run(reason.command)
                 #expect(result.status == 0, "\(reason.name): \(result.errors)")

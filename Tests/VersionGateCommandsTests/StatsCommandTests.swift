@@ -36,6 +36,22 @@ struct StatsCommandTests {
         )
     }
 
+    @Test("Statistics end at the clock of the database, as those of impact do, wherever that of this machine stands")
+    func clockOfTheDatabase() async throws {
+        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a')")
+        try await TestDatabase.current.addCounts("(now() + interval '3 days', 'a', 'ios', '1.0', 7, 0, 0)")
+        _ = try await TestDatabase.current.psql(
+            """
+            SET allow_system_table_mods = on;
+            ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO true_clock;
+            CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+                AS $$ SELECT pg_catalog.true_clock() + interval '3 days' $$;
+            """
+        )
+        let result = try await versiongate.run("stats a --days 1")
+        #expect(result.output.hasPrefix("a: 7 checks in the last "), "\(result.output)\(result.errors)")
+    }
+
     @Test("Statistics are tables and charts that fit")
     func table() async throws {
         try await prepare()

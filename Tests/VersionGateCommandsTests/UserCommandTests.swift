@@ -5,6 +5,7 @@ import Foundation
 import Postgres
 import TestDatabase
 import TestRandom
+import TestSystem
 import Testing
 
 @Suite("Users", .whole, .timeLimit(.minutes(20)))
@@ -72,6 +73,9 @@ struct UserCommandTests {
                     == "anna"
             )
             await connection.close()
+            let inBerlin = BuiltBinary(environment: owner.variables.merging(["TZ": BuiltBinary.centralEurope]) { $1 })
+            let list = try await inBerlin.run("user list").output
+            #expect(list.contains(#/anna +admin +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00\n/#), "\(list)")
 
             for person in [viewer, brake, planner, admin] {
                 for line in Self.readings {
@@ -271,6 +275,71 @@ struct UserCommandTests {
         }
     }
 
+    @Test("Users made by the SQL of Install.md, by that of a refusal, and by the command have the same settings")
+    func haveTheSameSettings() async throws {
+        try await Self.with { server, owner in
+            let superuser = try await server.connect()
+            let block = try #require(
+                try MarkdownBlock.all(in: "Documentation/Install.md").first {
+                    $0.text.contains("CREATE ROLE anna LOGIN;")
+                }
+            )
+            let sql = block.text.split(separator: "\n").filter { !$0.hasPrefix("\\password") }.joined(separator: "\n")
+            try await superuser.execute(sql)
+            let vera = try await Self.add("vera", "viewer", server, owner)
+            let refused = try await vera.run("user add nina --role admin --no-password")
+            let statements = try #require(refused.errors.firstRange(of: "or let one run: "), "\(refused.errors)")
+            try await superuser.execute(String(refused.errors[statements.upperBound...]))
+            _ = try await Self.add("otto", "admin", server, owner)
+            let settings = try await superuser.query(
+                "SELECT DISTINCT rolconfig::text FROM pg_roles WHERE rolname IN ('anna', 'nina', 'otto')"
+            ).map { try $0.decode(0, as: String.self) }
+            #expect(settings.count == 1 && settings[0].contains("DateStyle=ISO, YMD"), "\(settings)")
+            try await superuser.execute("ALTER ROLE anna PASSWORD 'a'")
+            let psql = try await Self.login("anna", "a", server).run(
+                arguments: ["database", "psql", "--", "--command", "SELECT '12/11/2026'::timestamptz"]
+            )
+            #expect(psql.errors.contains("date/time field value out of range"), "\(psql)")
+            await superuser.close()
+        }
+    }
+
+    @Test("A server goes on while its password changes, and logs in with a second login that has its rights")
+    func serverPassword() async throws {
+        try await Self.with { server, owner in
+            let superuser = try await server.connect()
+            try await superuser.execute(
+                """
+                ALTER ROLE versiongate_server PASSWORD 'old'; CREATE ROLE versiongate_server_2 LOGIN PASSWORD 'two';
+                GRANT versiongate_server TO versiongate_server_2
+                """
+            )
+            let rule = "--bundle a --title T --text X --enable --yes"
+            let check = #"{"bundle":"a","version":"1"}"#
+            try await ServingBinary.run(Self.login("versiongate_server", "old", server)) { serving in
+                try await superuser.execute("ALTER ROLE versiongate_server PASSWORD 'new'")
+                for line in ["app add a", "rule add first \(rule)"] { #expect(try await owner.run(line).status == 0) }
+                try await serving.check(check) { $0.contains("first") }
+                try await superuser.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'versiongate_server'"
+                )
+                _ = try await serving.ready { $0.contains("password authentication failed") }
+                #expect(try await serving.check(check).contains("first"))
+            }
+            let second = Self.login("versiongate_server_2", "two", server)
+            try await ServingBinary.run(second, arguments: ["--count-interval", "1"]) { serving in
+                try await serving.check(check) { $0.contains("first") }
+                #expect(try await owner.run("rule add second \(rule)").status == 0)
+                try await serving.check(check) { $0.contains("second") }
+                try await Poll.until("counts by the second login") {
+                    try await superuser.query("SELECT count(*) FROM check_counts").value(as: Int.self) > 0
+                }
+            }
+            #expect(try await owner.run("migrate --status").status == 0)
+            await superuser.close()
+        }
+    }
+
     @Test("Users who may create roles and own the schema add users without being superusers")
     func areMadeByTheOwner() async throws {
         try await OwnServer.with { server in
@@ -288,8 +357,11 @@ struct UserCommandTests {
             let address = try #require(
                 added.output.split(separator: "\n").last?.dropFirst("To log in: DATABASE_URL=".count)
             )
-            #expect(address.hasPrefix("postgresql://test_bob@"), "\(address)")
-            let planner = BuiltBinary(environment: ["DATABASE_URL": String(address)])
+            let login = try await BuiltBinary(environment: [:]).shell(
+                "DATABASE_URL=\(address); printf %s \"$DATABASE_URL\""
+            )
+            #expect(login.output.hasPrefix("postgresql://test_bob@"), "\(address)")
+            let planner = BuiltBinary(environment: ["DATABASE_URL": login.output])
             #expect(try await planner.run("app add a --dry-run").output.contains("+ app a\n"))
             #expect(try await planner.run("app add a").status == 1)
             #expect(try await owner.run("user remove test_bob --yes").status == 0)

@@ -85,6 +85,28 @@ struct WhichDatabaseTests {
         }
     }
 
+    @Test("The database of a command is one: a state folder beside an address of another is refused, whoever gave that")
+    func refusesTwo() async throws {
+        let address = "postgresql://127.0.0.1:1/x"
+        for (environment, words, name) in [
+            (["DATABASE_URL": address], "", "DATABASE_URL"), ([:], "--database-url \(address)", "--database-url"),
+        ] {
+            for command in ["app list", "app add a", "export", "database url", "migrate", "status"] {
+                let result = try await BuiltBinary(environment: environment).run(
+                    "\(command) --state-dir /nowhere \(words)"
+                )
+                #expect(result.status == 1, "\(command)")
+                #expect(
+                    result.errors.contains(
+                        "--state-dir and \(name) name two databases; leave --state-dir out, or for the private PostgreSQL in "
+                            + "/nowhere give --private with it"
+                    ),
+                    "\(command): \(result.errors)"
+                )
+            }
+        }
+    }
+
     @Test(
         "The database of a command is said by every edit, with host, port and name, and without the password",
         .migratedDatabase

@@ -76,17 +76,9 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
                 .replacing("{management}", with: server?.management ?? "")
         }
         var variables = ["TZ": BuiltBinary.centralEurope]
-        if isOnContext {
-            variables["XDG_CONFIG_HOME"] = folder
-            variables["VERSIONGATE_CONTEXT"] = "test"
-            let settings = URL(fileURLWithPath: "\(folder)/versiongate")
-            try FileManager.default.createDirectory(at: settings, withIntermediateDirectories: true)
-            let address = TestDatabase.current.url(user: "versiongate_admin")
-            try Data("contexts: {test: {database-url: '\(address)'}}".utf8)
-                .write(to: settings.appending(path: "config.yaml"))
-        } else {
-            variables.merge(BuiltBinary(.current).variables) { $1 }
-        }
+        variables.merge(
+            isOnContext ? try PrintedText.variables(in: folder) : BuiltBinary(.current).variables
+        ) { $1 }
         variables.merge((environment ?? [:]).mapValues { $0.replacing("{folder}", with: folder) }) { $1 }
         let result = try await BuiltBinary(environment: variables.filter { $0.value != "-" })
             .run(arguments: words, input: stdin == nil ? "/dev/null" : path)

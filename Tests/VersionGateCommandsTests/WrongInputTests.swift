@@ -36,7 +36,9 @@ struct WrongInputTests {
         arguments: statements
     )
     func isRefused(_ input: WrongInput) async throws {
-        try await StateFolder.with { input.expect(try await input.answer(in: $0.path)) }
+        let answer = try await StateFolder.with { try await input.answer(in: $0.path) }
+        input.expect(answer)
+        try await PrintedText.pasteStatements(in: answer.text, input.testDescription)
         #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
     }
 
@@ -46,7 +48,10 @@ struct WrongInputTests {
     )
     func isWarnedAbout(_ input: WrongInput) async throws {
         try await prepare()
-        try await StateFolder.with { input.expect(try await input.answer(in: $0.path)) }
+        let answer = try await StateFolder.with { try await input.answer(in: $0.path) }
+        input.expect(answer)
+        try await PrintedText.typeCommands(in: answer.text, input.testDescription)
+        try await PrintedText.pasteStatements(in: answer.text, input.testDescription)
     }
 
     @Test("A wrong input to a check of a server is answered with its fault and what to do")
@@ -111,6 +116,9 @@ struct WrongInputTests {
             text += section + "\n"
         }
         #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
+        // A command that several answers print is typed once.
+        let printed = answers.values.map(\.text).joined(separator: "\n")
+        #expect(try await PrintedText.typeCommands(in: printed, "an answer to a wrong command") > 10)
         text.removeLast()
         if Trials.isWhole, written != text {
             let fresh = URL(fileURLWithPath: NSTemporaryDirectory()).appending(path: "versiongate-messages.txt")

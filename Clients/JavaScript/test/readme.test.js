@@ -25,7 +25,7 @@ function run(before, block, after) {
 const blockWith = (part) => blocks.find((block) => block.includes(part)) ?? assert.fail(`no code with ${part}`);
 
 test('the README has the blocks that are run here, and no others', () => {
-  assert.equal(blocks.length, 5); // The two for a browser run in guide.test.js.
+  assert.equal(blocks.length, 6); // The two for a browser run in guide.test.js.
 });
 
 test('use', async (t) => {
@@ -68,6 +68,26 @@ test('the transport of a test', async () => {
   const { gate } = await run(before, blockWith('const messages'), 'export { gate };');
   const [message] = await gate.check();
   assert.deepEqual([message.id, message.lockout], ['blocked', true]);
+});
+
+test('a transport of Capacitor', async () => {
+  const before = `import { VersionGate } from ${library}; const app = { bundle: 'b' };
+    export const asked = [];
+    const CapacitorHttp = { post: async (options) => { asked.push(options); return globalThis.answerOfCapacitor; } };`;
+  const block = blockWith('CapacitorHttp')
+    .replace(/^import .*\n/m, '')
+    .replace('new VersionGate({', 'new VersionGate({ storage: null,');
+  const { asked, gate } = await run(before, block, 'export { gate };');
+  const answer = { messages: [{ id: 'blocked', title: 'Blocked', text: 'Please update.', lockout: true }] };
+  const headers = { date: new Date().toUTCString() };
+  for (const data of [answer, JSON.stringify(answer)]) {
+    globalThis.answerOfCapacitor = { status: 200, data, headers, url: 'https://gate.example.com/v1/check' };
+    const [message] = await gate.check({ force: true });
+    assert.deepEqual([message.id, message.lockout], ['blocked', true]);
+  }
+  assert.equal(asked[0].url, 'https://gate.example.com/v1/check');
+  assert.equal(JSON.parse(asked[0].data).bundle, 'b');
+  delete globalThis.answerOfCapacitor;
 });
 
 test('the tables name each option and each way to tell what the person does', async () => {

@@ -46,7 +46,7 @@ package final class CheckRecorder: Sendable {
     private struct State: Sendable {
         var current: HourlyCounts
         var finished: [HourlyCounts] = []
-        var fuses: [FuseCounts] = []
+        var lockouts: [LockoutCounts] = []
         var totals = Totals()
         var known = KnownKinds.none
         var scratch = [UInt8](repeating: 0, count: 1_024)
@@ -82,7 +82,9 @@ package final class CheckRecorder: Sendable {
         state.withLock { state in
             if hour != state.current.hour { roll(&state, to: hour) }
             let lockouts = count(answer, policy, in: &state)
-            if let policy, policy.hasFuses { Self.countFuses(answer, policy, at: now, in: &state) }
+            if let policy, policy.hasLockouts, policy.sendsLockouts {
+                Self.countLockouts(answer, policy, at: now, in: &state)
+            }
             state.totals.recorded &+= 1
             if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
             let counts = (messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0)
@@ -178,20 +180,19 @@ package final class CheckRecorder: Sendable {
         return lockouts
     }
 
-    /// Counts an answer for the fuses of its policy. Those of another minute or policy stay until they are taken over.
-    @inline(never)
-    private static func countFuses(
+    /// Counts an answer for the lockouts of its policy. Those of another minute or policy stay until they are taken over.
+    @inline(__always)
+    private static func countLockouts(
         _ answer: borrowing Answer,
         _ policy: CompiledPolicy,
         at now: Timestamp,
         in state: inout State
     ) {
-        let minute = FuseCounts.minute(of: now)
-        let last = state.fuses.count - 1
-        if last < 0 || state.fuses[last].minute != minute || state.fuses[last].revision != policy.revision {
-            state.fuses.append(FuseCounts(minute: minute, revision: policy.revision))
+        let last = state.lockouts.count - 1
+        if last < 0 || !state.lockouts[last].takes(policy, at: now) {
+            state.lockouts.append(LockoutCounts(policy, at: now))
         }
-        state.fuses[state.fuses.count - 1].count(answer, policy, at: now)
+        state.lockouts[state.lockouts.count - 1].count(answer)
     }
 
     @inline(__always)
@@ -227,12 +228,12 @@ package final class CheckRecorder: Sendable {
     /// The names of what nobody configured, since the start.
     var unknownNames: NamesOfUnknowns { state.withLock { $0.unknowns } }
 
-    /// Takes over what was counted for fuses.
-    package func drainFuses() -> [FuseCounts] {
+    /// Takes over what was counted for lockouts.
+    package func drainLockouts() -> [LockoutCounts] {
         state.withLock { state in
-            let fuses = state.fuses
-            state.fuses = []
-            return fuses
+            let lockouts = state.lockouts
+            state.lockouts = []
+            return lockouts
         }
     }
 

@@ -48,8 +48,8 @@ package struct CheckRecorders: Sendable {
         }
     }
 
-    /// Takes over what was counted for fuses since the last time.
-    package func drainFuses() -> [FuseCounts] { recorders.values.flatMap { $0.drainFuses() } }
+    /// Takes over what was counted for lockouts since the last time.
+    package func drainLockouts() -> [LockoutCounts] { recorders.values.flatMap { $0.drainLockouts() } }
 
     /// Takes over everything else that was counted since the last time, in pieces, so that no event loop waits for long.
     package func drain(at now: Timestamp, _ body: (CheckRecorder.Piece) -> Void) {

@@ -55,8 +55,8 @@ struct AppPage: Page {
             "paused": app.paused, "checks": figures.map { NumberText.checks($0.lastDay.checks) },
             "period": period.choices(.app(app.bundle)), "isWhole": figures != nil,
             "charts": figures?.charts.map { $0.view(of: .app(app.bundle), period) },
-            "rules": rules.map { row($0, figures) },
-            "moreRules": rules.count == Self.mostRules
+            "rules": rules.map { row($0, figures, scene) },
+            "moreRules": policy.rules.count > rules.count
                 ? "Only the first \(rules.count) are shown: \(PrintedCommand("rule list --bundle \(quoted)"))" : nil,
             "releases": releases.prefix(Self.mostReleases).map { row($0, scene) },
             "moreReleases": releases.count > Self.mostReleases
@@ -67,7 +67,7 @@ struct AppPage: Page {
         return PageTemplates.all.page("app", view)
     }
 
-    private func row(_ rule: Rule, _ figures: Figures?) -> JSONValue {
+    private func row(_ rule: Rule, _ figures: Figures?, _ scene: PageScene) -> JSONValue {
         let lastDay = figures?.lastDay
         // What a rule for every app was sent is not told app by app.
         func share(_ count: Int64) -> String {
@@ -78,7 +78,12 @@ struct AppPage: Page {
         let counts = lastDay?.rules[rule.key] ?? (sent: 0, lockouts: 0)
         return [
             "key": rule.key, "address": PageRoute.rule(rule.key).path, "title": rule.title, "who": rule.audience,
-            "status": RuleWords(rule: rule, status: figures?.statuses.byKey[rule.key], now: now).tag,
+            "status": RuleWords(
+                rule: rule,
+                status: figures?.statuses.byKey[rule.key],
+                now: now,
+                sendsLockouts: scene.facts.policy?.sendsLockouts ?? true
+            ).tag,
             "lockout": rule.lockout, "everyApp": rule.bundle == nil, "rollout": "\(rule.rollout(at: now)) %",
             "sent": share(counts.sent), "lockedOut": rule.lockout ? share(counts.lockouts) : nil,
         ]
@@ -115,9 +120,10 @@ struct AppPage: Page {
             ),
             PageScene.edit(
                 "Lock out one bad version",
-                "block \(quoted) VERSION --platform \(platform)",
-                sql: "INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text)"
-                    + " VALUES ('KEY', \(literal), '=VERSION', true, true, 'TITLE', 'TEXT');"
+                "block \(quoted) VERSION",
+                sql: "INSERT INTO rules (key, bundle, versions, lockout, enabled, link, title, text)"
+                    + " VALUES ('block-VERSION', \(literal), '=VERSION', true, true, 'store', 'Please update',"
+                    + " 'This version of {app} does not work correctly. Please install the newest version.');"
             ),
             PageScene.edit(
                 "Record a release",

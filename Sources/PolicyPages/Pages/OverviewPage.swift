@@ -10,9 +10,9 @@ struct OverviewPage: Page {
     struct Figures: Sendable {
         let status: DatabaseStatus
         let changes: [PolicyChange]?
-        /// Nil, as ``lockouts``, where the counts cannot be read.
+        /// Nil, as ``chart``, where the counts cannot be read.
         let apps: [AppRow]?
-        let lockouts: LockoutFigures?
+        let chart: LockoutFigures?
         /// Why they cannot.
         let countsFault: String?
         let statuses: RuleStatuses
@@ -38,12 +38,12 @@ struct OverviewPage: Page {
         let changes =
             status.hidden.contains(.history)
             ? nil : try PolicyHistory(session, rowsPerChange: 20).changes(HistoryFilter(limit: 5))
-        var (rows, lockouts, fault): ([AppRow]?, LockoutFigures?, String?) = (nil, nil, nil)
+        var (rows, chart, fault): ([AppRow]?, LockoutFigures?, String?) = (nil, nil, nil)
         if !status.hidden.contains(.counts) {
             switch try CountReader(session).attempt({ reader in
                 (try reader.rows(of: policy.apps), try LockoutFigures(at: now, session))
             }) {
-            case .success((let apps, let figures)): (rows, lockouts) = (apps, figures)
+            case .success((let apps, let figures)): (rows, chart) = (apps, figures)
             case .failure(let error): fault = error.message
             }
         }
@@ -51,7 +51,7 @@ struct OverviewPage: Page {
             status: status,
             changes: changes,
             apps: rows,
-            lockouts: lockouts,
+            chart: chart,
             countsFault: fault,
             statuses: try RuleStatuses(of: EnabledLockout.rules(of: policy, at: now), in: policy, session)
         )
@@ -68,23 +68,25 @@ struct OverviewPage: Page {
         scene.note(countsFault: figures?.countsFault)
         scene.note(statusFault: figures?.statuses.fault)
         let apps = figures?.apps?.prefix(Self.mostApps).map(row) ?? appsWithoutChecks
-        let lockouts = EnabledLockout.all(in: policy, status?.counts, figures?.statuses.byKey ?? [:], at: now)
-        let inForce = Self.inForce(lockouts)
+        for fault in (status?.servers ?? []).compactMap(\.clockSentence) { scene.note(clockFault: fault) }
+        let lockouts = EnabledLockout.all(in: policy, status?.shares, figures?.statuses.byKey ?? [:], at: now)
         let view: JSONValue = [
-            "frame": scene.frame(in: .overview), "summary": figures?.lockouts?.summary ?? inForce,
-            "isCalm": figures?.lockouts?.hasRisen != true, "inForce": figures?.lockouts.map { _ in inForce },
-            "hasChart": figures?.lockouts != nil, "isWhole": figures != nil,
-            "charts": figures?.lockouts.map { [$0.chart.view(of: .allApps, nil)] },
-            "lockouts": lockouts.prefix(Self.mostLockouts).map { Self.row($0, scene) },
+            "frame": scene.frame(in: .overview), "summary": Self.inForce(lockouts, scene.facts),
+            "isCalm": !scene.facts.isBraked && !lockouts.contains { $0.locksOut && $0.share?.hasRisen ?? false },
+            "hasChart": figures?.chart != nil, "isWhole": figures != nil,
+            "charts": figures?.chart.map { [$0.chart.view(of: .allApps, nil)] },
+            "lockouts": lockouts.prefix(Self.mostLockouts).map { Self.row($0, status, scene) },
+            "brake": status?.brake,
             "moreLockouts": lockouts.count > Self.mostLockouts
                 ? "\(lockouts.count - Self.mostLockouts) more are not shown: \(PrintedCommand("status"))" : nil,
             "blownFuses": status?.fuses?.filter { $0.state == .blown }.map { Self.row($0) },
-            "armedFuses": Self.armedFuses(lockouts),
+            "armedFuses": Self.armedFuses(lockouts), "heldRamps": heldRamps(scene),
             "pausedApps": pausedApps, "apps": apps, "adding": PrintedCommand.text("app add BUNDLE"),
             "moreApps": policy.apps.count > apps.count
                 ? "\(NumberText.count(Int64(policy.apps.count - apps.count))) more apps are not shown; of each there is a page: /apps/BUNDLE"
                 : nil,
-            "since": status.map { scene.time($0.countsSince) }, "unknown": status?.counts?.unknownChecks,
+            "since": status.map { scene.time($0.countsSince) },
+            "unknown": status?.counts?.unknownChecks,
             "history": scene.history(
                 figures?.changes,
                 none: "Nothing was changed yet.",
@@ -94,16 +96,22 @@ struct OverviewPage: Page {
             "events": policy.eventsOfNextDay(at: now).prefix(Self.mostEvents).map { event -> JSONValue in
                 ["at": scene.time(event.at), "sentence": event.sentence]
             },
-            "servers": status.map(servers), "edits": Self.edits(figures?.changes?.first),
+            "servers": status.map(servers), "edits": Self.edits(figures?.changes?.first, scene.facts),
         ]
         return PageTemplates.all.page("overview", view)
     }
 
-    private static func inForce(_ lockouts: [EnabledLockout]) -> String {
+    private static func inForce(_ lockouts: [EnabledLockout], _ facts: ServerFacts) -> String {
         // Without the statuses of all of them it is not known how many are in force.
         let isKnown = lockouts.allSatisfy { $0.status != nil }
         let what = isKnown ? "in force" : "enabled"
-        return switch isKnown ? lockouts.count(where: \.locksOut) : lockouts.count {
+        let number = isKnown ? lockouts.count(where: \.locksOut) : lockouts.count
+        if let policy = facts.policy, !policy.sendsLockouts {
+            let why = facts.isBraked ? "The brake is on" : "This server sends no lockout"
+            let what = number == 1 ? "lockout is sent as a plain message" : "lockouts are sent as plain messages"
+            return "\(why): \(number) \(what)."
+        }
+        return switch number {
         case 0: "No lockout is \(what)."
         case 1: "1 lockout is \(what)."
         case let number: "\(number) lockouts are \(what)."
@@ -121,13 +129,32 @@ struct OverviewPage: Page {
         return "\(armed) of \(lockouts.count) \(lockouts.count == 1 ? "has" : "have") a fuse."
     }
 
-    private static func row(_ lockout: EnabledLockout, _ scene: PageScene) -> JSONValue {
+    private static func row(_ lockout: EnabledLockout, _ status: DatabaseStatus?, _ scene: PageScene) -> JSONValue {
         [
             "key": lockout.rule.key, "address": PageRoute.rule(lockout.rule.key).path,
-            "status": RuleWords(rule: lockout.rule, status: lockout.status, now: scene.now).tag,
+            "status": RuleWords(
+                rule: lockout.rule,
+                status: lockout.status,
+                now: scene.now,
+                sendsLockouts: scene.facts.policy?.sendsLockouts ?? true
+            ).tag,
             "who": lockout.rule.who, "rollout": "\(lockout.rule.rollout(at: scene.now)) %",
-            "ends": lockout.rule.endsAt.map(scene.time), "share": lockout.share,
+            "ends": lockout.rule.endsAt.map(scene.time),
+            "share": status?.isBraked ?? scene.facts.isBraked ? "brake" : lockout.shareText,
+            "hasRisen": status?.isBraked != true && lockout.locksOut && lockout.share?.hasRisen ?? false,
+            "app": lockout.rule.bundle ?? "every app",
+            "since": lockout.share?.change.map { $0.sentence(at: scene.now) } ?? "not known",
+            "off": PrintedCommand.text("rule disable \(lockout.rule.key.shellWord)"),
         ]
+    }
+
+    /// The rules whose ramp is held, each with since when.
+    private func heldRamps(_ scene: PageScene) -> [JSONValue] {
+        policy.rules.compactMap { rule in
+            rule.holdInForce(at: now).map { since in
+                ["key": rule.key, "address": PageRoute.rule(rule.key).path, "since": scene.time(since)]
+            }
+        }
     }
 
     private func row(_ row: AppRow) -> JSONValue {
@@ -138,8 +165,7 @@ struct OverviewPage: Page {
             messages: last.messageShare,
             lockouts: last.lockoutShare,
             before: before.lockoutShare,
-            width: last.lockouts > 0 ? max(1, Int((last.lockoutPart * 100).rounded())) : 0,
-            hasRisen: last.lockoutPart - before.lockoutPart >= LockoutFigures.rise
+            width: last.lockouts > 0 ? max(1, Int((last.lockoutPart * 100).rounded())) : 0
         )
     }
 
@@ -150,20 +176,17 @@ struct OverviewPage: Page {
     /// - Parameters:
     ///   - before: The lockouts of the day before.
     ///   - width: That of the bar of lockouts, in per cent.
-    ///   - hasRisen: Whether the share is clearly higher than the day before.
     private static func row(
         _ app: App,
         checks: String = "-",
         messages: String = "-",
         lockouts: String = "-",
         before: String = "-",
-        width: Int = 0,
-        hasRisen: Bool = false
+        width: Int = 0
     ) -> JSONValue {
         [
             "bundle": app.bundle, "address": PageRoute.app(app.bundle).path, "name": app.name, "paused": app.paused,
             "checks": checks, "messages": messages, "lockouts": lockouts, "before": before, "width": width,
-            "hasRisen": hasRisen,
         ]
     }
 
@@ -185,7 +208,7 @@ struct OverviewPage: Page {
                 let behind = status.revision.map { max(0, $0 - server.revision) } ?? 0
                 let remarks = [
                     behind > 0 ? "\(behind) behind" : nil,
-                    server.clockOffset == 0 ? nil : "clock \(server.clockOffset) s off",
+                    server.clockSentence == nil ? nil : "its clock is off, see above",
                 ]
                 return [
                     "host": server.address, "revision": server.revision,
@@ -194,8 +217,11 @@ struct OverviewPage: Page {
             }
     }
 
-    private static func edits(_ newest: PolicyChange?) -> [JSONValue] {
-        [
+    private static func edits(_ newest: PolicyChange?, _ facts: ServerFacts) -> [JSONValue] {
+        guard facts.databaseIsReachable else {
+            return [["what": "Send every lockout of this server as a plain message", "command": facts.brakeCommand]]
+        }
+        return [
             PageScene.edit(
                 "Stop every message of an app at once",
                 "app pause BUNDLE",

@@ -16,6 +16,8 @@ struct RulePage: Page {
         let note: String?
         /// Nil where there is none, or where it cannot be read.
         let fuse: FuseStatus?
+        /// Nil where it is no enabled lockout, or where it cannot be read.
+        var share: LockoutShare?
         let statuses: RuleStatuses
         let history: HistoryPage.Figures
     }
@@ -44,6 +46,7 @@ struct RulePage: Page {
             countsFault: charts.failure?.message,
             note: try PolicyReader.note(ofRule: rule.key, session),
             fuse: rule.fuse == nil ? nil : try FuseStatus.all(session)?.first { $0.rule == rule.key },
+            share: try CountReader(session).ifReadable { _ in try LockoutShare.all(session)[rule.key] } ?? nil,
             statuses: try RuleStatuses(of: [rule], in: policy, session),
             history: try HistoryPage.Figures(
                 session,
@@ -58,7 +61,14 @@ struct RulePage: Page {
         scene.note(countsFault: figures?.countsFault)
         scene.note(statusFault: figures?.statuses.fault)
         let status = figures?.statuses.byKey[rule.key]
-        let words = RuleWords(rule: rule, status: status, now: now, fuse: figures?.fuse)
+        let words = RuleWords(
+            rule: rule,
+            status: status,
+            now: now,
+            lockoutShare: figures?.share,
+            sendsLockouts: scene.facts.policy?.sendsLockouts ?? true,
+            fuse: figures?.fuse
+        )
         let history = figures?.history
         let view: JSONValue = [
             "frame": scene.frame("Rule \(rule.key)", in: .overview), "key": rule.key, "app": rule.bundle ?? "every app",
@@ -115,8 +125,8 @@ struct RulePage: Page {
             PageScene.edit(
                 "Change the share of installs",
                 "rule rollout \(key) PERCENT",
-                sql: "DELETE FROM rollout_steps WHERE rule = \(literal);"
-                    + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal);"
+                sql: "BEGIN; DELETE FROM rollout_steps WHERE rule = \(literal);"
+                    + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal); COMMIT;"
             ),
             PageScene.edit(
                 "Change anything else",

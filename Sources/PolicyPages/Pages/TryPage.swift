@@ -141,10 +141,11 @@ struct TryPage: Page {
 
         var headline: String {
             if messages.contains(where: \.lockout) { return "Locked out." }
+            let brake = policy.sendsLockouts ? "" : "This server is under its brake and sends no lockout: "
             return switch messages.count {
-            case 0: "No message."
-            case 1: "1 message, no lockout."
-            default: "\(messages.count) messages, no lockout."
+            case 0: "\(brake)No message."
+            case 1: "\(brake)1 message, no lockout."
+            default: "\(brake)\(messages.count) messages, no lockout."
             }
         }
     }
@@ -167,12 +168,14 @@ struct TryPage: Page {
         let isPaused = section?.app?.paused ?? false
         let sections = answer.policy.sections.filter { $0.app?.bundle == section?.app?.bundle }
         let off = Set(sections.flatMap(\.rules).filter { !$0.enabled }.map(\.key))
+        let isBraked = !answer.policy.sendsLockouts
         return Explanation.decidingFirst(answer.policy.explain(answer.client, at: answer.time)).map { explanation in
             let isForPart =
                 explanation.condition == "rollout" && explanation.rollout != .zero && !isPaused
                 && !off.contains(explanation.key)
             let (outcome, style) =
                 switch explanation.outcome {
+                case .sent where explanation.lockout && isBraked: ("brake: sent without lockout", "part")
                 case .sent: explanation.lockout ? ("sent, locks out", "lockout") : ("sent", "on")
                 case .sentWithoutLockout: ("sent without lockout", "on")
                 case .afterAFinalRule: ("not sent", "off")
@@ -181,7 +184,10 @@ struct TryPage: Page {
             let sentence =
                 isForPart
                 ? "\(explanation.key) is sent to \(explanation.rollout) % of the installs; the install id decides which, and this address has none."
-                : explanation.sentence(for: answer.client) { NumberText.minute($0) }
+                : [explanation.sentence(for: answer.client) { NumberText.minute($0) }, explanation.match]
+                    .compactMap(\.self).joined(separator: " ")
+                    + (isBraked && explanation.lockout && explanation.outcome == .sent
+                        ? " Under the brake this server sends it as a plain message, without the lockout." : "")
             let hasCondition = explanation.condition != nil
             return [
                 "key": explanation.key, "address": PageRoute.rule(explanation.key).path, "outcome": outcome,

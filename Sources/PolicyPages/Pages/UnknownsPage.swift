@@ -36,7 +36,9 @@ struct UnknownsPage: Page {
                 [
                     "name": entry.name, "checks": Self.text(entry),
                     "meant": SimilarNames.of(entry.name, among: known).first,
-                    "command": PrintedCommand.text("app add \(entry.name.shellWord)"),
+                    "isBundle": entry.name.isBundleIdentifier,
+                    "command": entry.name.isBundleIdentifier
+                        ? PrintedCommand.text("app add \(entry.name.shellOperand)") : "",
                 ]
             },
             "languages": names.languages.prefix(Self.mostRows).map { entry -> JSONValue in

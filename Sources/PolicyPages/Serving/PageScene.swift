@@ -46,7 +46,7 @@ struct PageScene: Sendable {
             404,
             "There is no such app",
             "The policy of this server has no app \(bundle).\(Self.suggestion(bundle, bundles))"
-                + " To add it: \(PrintedCommand("app add \(bundle.shellWord)"))"
+                + (bundle.isBundleIdentifier ? " To add it: \(PrintedCommand("app add \(bundle.shellOperand)"))" : "")
         )
     }
 
@@ -102,7 +102,8 @@ struct PageScene: Sendable {
                 facts.policy.map { " Checks are answered from the policy in memory, revision \($0.revision)." } ?? ""
             note(
                 "The database is away. \(since)\(revision) What was counted and what changed is not shown meanwhile."
-                    + " Reason: \(reason)"
+                    + " Reason: \(reason). To stop lockouts without the database, on this machine, and so on that of each server:",
+                remedy: facts.brakeCommand
             )
         case .tooSlow:
             let seconds = PageDatabase.statementTimeout.components.seconds
@@ -128,6 +129,9 @@ struct PageScene: Sendable {
         guard let reason else { return }
         note("What each rule is now cannot be said. The rest of the page is as always. Reason: \(reason)")
     }
+
+    /// Notes that a clock is off: what begins or ends does so by that of the server.
+    mutating func note(clockFault text: String) { note(text) }
 
     /// Notes that the server's role may not read something.
     mutating func noteForbidden(_ what: String, role: String) {

@@ -17,6 +17,10 @@ package struct ServerFacts: Sendable {
     package var lastPolledAt: Timestamp?
     /// Where the database is; nil before the first connection. Never a user or a password.
     package var databaseAddress: String?
+    /// Whether its brake is on.
+    package var isBraked = false
+    /// The command that puts its brake on, for its machine.
+    package var brakeCommand = "versiongate brake on"
     /// What is broken on this server.
     package var faults: [Fault] = []
     /// What the counts do not keep the names of.

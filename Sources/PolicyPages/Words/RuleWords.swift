@@ -10,6 +10,10 @@ struct RuleWords {
     /// Nil where it is not known.
     let status: RuleStatus?
     let now: Timestamp
+    /// What it locks out now; nil where that is not known, or where it is no enabled lockout.
+    var lockoutShare: LockoutShare?
+    /// Whether the server that shows it sends lockouts; false under its brake.
+    var sendsLockouts = true
     /// Its fuse; nil where there is none, or where it cannot be read.
     var fuse: FuseStatus?
 
@@ -21,6 +25,7 @@ struct RuleWords {
         let lines: [(term: String, text: String?)] = [
             ("Status", statusSentence), ("Who", rule.who),
             ("Ranges", ranges.isEmpty ? nil : ranges.joined(separator: "; ")), ("Effect", effect),
+            ("Locked out now", lockedOutNow),
             ("Fuse", rule.fuse.map { fuse(of: $0) }), ("How many", share),
             ("When", rule.startsAt == nil && rule.endsAt == nil ? nil : period), ("Link", link),
             ("Shown", rule.hints?.sentence),
@@ -35,6 +40,9 @@ struct RuleWords {
     /// The status as every page shows it: its name, the class that gives the colour, and why it is so; nil: not known.
     var tag: JSONValue? {
         guard let status else { return nil }
+        if isBraked {
+            return ["text": "brake", "kind": "part", "reason": "on, and sent as a plain message by this server"]
+        }
         let kind =
             switch status.name {
             case .disabled, .ended: "off"
@@ -47,8 +55,21 @@ struct RuleWords {
         ]
     }
 
+    /// Whether it would lock out, were the server not under its brake.
+    private var isBraked: Bool { !sendsLockouts && status?.locksOut(rule) ?? false }
+
+    private var lockedOutNow: String? {
+        guard rule.enabled, rule.lockout, let share = lockoutShare else { return nil }
+        let since = share.change.map { " Since \($0.sentence(at: now))." } ?? ""
+        if isBraked { return "Nobody by this server: its brake is on." }
+        return share.checks == 0
+            ? "No checks were counted since it is what it is, or in the last 10 minutes.\(since)"
+            : "\(NumberText.share(share.lockouts, ofChecks: share.checks)) of the last 10 minutes.\(since)"
+    }
+
     private var statusSentence: String? {
         guard let status else { return nil }
+        if isBraked { return "On, but the brake is on: this server sends it as a plain message, without the lockout." }
         let reason = status.reason.map { ": \(PageScene.words.sentence($0))" } ?? ""
         let next = status.next.map { " It changes at \(NumberText.minute($0))." } ?? ""
         return "\(status.name.rawValue.prefix(1).uppercased())\(status.name.rawValue.dropFirst())\(reason).\(next)"

@@ -51,6 +51,9 @@ package struct BrakeFile: Sendable, Equatable {
         return folder.isEmpty ? "." : folder
     }
 
+    /// The command that puts the brake on.
+    package var engage: String { "versiongate brake on --brake-file \(path.shellWord)" }
+
     /// The command that takes the brake off.
     package var release: String { "versiongate brake off --brake-file \(path.shellWord)" }
 

@@ -87,20 +87,47 @@ final class CheckCounting: Sendable {
                 )
             }
         }
-        batch.fuses = recorders.drainFuses().flatMap { counts in
-            counts.all.map { rule, bundle, load in
-                FuseCount(
-                    rule: rule,
-                    bundle: bundle,
-                    minute: counts.minute,
-                    checks: load.checks,
-                    lockouts: load.lockouts,
-                    revision: counts.revision
-                )
-            }
-        }
+        batch.lockouts = Self.bounded(recorders.drainLockouts())
         answered.withLock { $0.add(batch, at: now) }
         return batch
+    }
+
+    /// The most counts of lockouts that are written at a time.
+    static let mostLockoutCounts = 1_000
+
+    /// What is written of lockouts: all of it where there is room, else those with a fuse, then those that lock out most. The
+    /// parts of a minute are one.
+    private static func bounded(_ counted: [LockoutCounts]) -> [LockoutCount] {
+        var counts: [LockoutCount: (checks: Int, lockouts: Int, hasFuse: Bool)] = [:]
+        for part in counted {
+            for load in part.all {
+                let key = LockoutCount(
+                    rule: load.rule,
+                    bundle: load.bundle,
+                    minute: part.minute,
+                    checks: 0,
+                    lockouts: 0,
+                    revision: part.revision
+                )
+                let before = counts[key] ?? (0, 0, load.hasFuse)
+                counts[key] = (before.checks + load.checks, before.lockouts + load.lockouts, before.hasFuse)
+            }
+        }
+        let fused = counts.count { $0.value.hasFuse }
+        let kept =
+            counts.count <= mostLockoutCounts
+            ? counts.map(\.self)
+            : Array(
+                counts.sorted { left, right in
+                    if left.value.hasFuse != right.value.hasFuse { return left.value.hasFuse }
+                    return left.value.lockouts > right.value.lockouts
+                }.prefix(max(fused, mostLockoutCounts))
+            )
+        return kept.map { count, sums in
+            var count = count
+            (count.checks, count.lockouts) = (sums.checks, sums.lockouts)
+            return count
+        }
     }
 
     private static func count(_ hour: Timestamp, _ kind: ClientKind?, _ counts: KindCounts) -> CheckCount {

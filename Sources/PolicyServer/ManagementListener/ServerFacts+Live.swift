@@ -12,11 +12,13 @@ extension ServerFacts {
     /// - Parameters:
     ///   - tls: The certificate of the public listener; nil: it has none.
     ///   - lockoutKey: The key that signs lockouts; nil: none does.
+    ///   - brake: The file of the brake.
     init(
         _ policy: LivePolicy,
         _ counting: CheckCounting?,
         _ tls: ReloadedCertificate?,
-        _ lockoutKey: ReloadedLockoutKey?
+        _ lockoutKey: ReloadedLockoutKey?,
+        brake: BrakeFile?
     ) {
         self.init()
         let status = policy.status
@@ -26,6 +28,8 @@ extension ServerFacts {
         databaseIsReachable = status.databaseIsReachable
         lastPolledAt = status.lastPolledAt
         databaseAddress = status.databaseAddress
+        isBraked = status.brake != nil
+        brakeCommand = brake?.engage ?? brakeCommand
         let answer = policy.current == nil ? "" : ", so the one before answers"
         faults = [
             status.brake.map { brake in

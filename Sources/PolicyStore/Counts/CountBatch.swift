@@ -11,8 +11,8 @@ package struct CountBatch: Sendable {
     package var merged: [MergedCount] = []
     /// The counts of messages.
     package var rules: [RuleCount] = []
-    /// The counts for fuses.
-    package var fuses: [FuseCount] = []
+    /// The counts of lockouts.
+    package var lockouts: [LockoutCount] = []
 
     /// An empty batch.
     package init() {}
@@ -28,7 +28,7 @@ package struct CountBatch: Sendable {
         checks += other.checks
         merged += other.merged
         rules += other.rules
-        fuses += other.fuses
+        lockouts += other.lockouts
     }
 }
 
@@ -75,8 +75,8 @@ package struct RuleCount: Sendable, Hashable {
     }
 }
 
-/// How many checks of an app a rule with a fuse could lock out in a minute.
-package struct FuseCount: Sendable, Hashable {
+/// How many checks of an app a lockout could lock out in a minute.
+package struct LockoutCount: Sendable, Hashable {
     /// The key of the rule.
     package var rule: String
     /// The app's bundle as the policy spells it; nil: apps that the policy does not list.

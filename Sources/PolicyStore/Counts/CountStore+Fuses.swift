@@ -33,36 +33,37 @@ extension CountStore {
         return status == "in progress" ? nil : status == "committed"
     }
 
-    /// Adds what was counted for fuses.
-    static func add(_ fuses: [FuseCount], _ session: PostgresSession) throws {
-        guard !fuses.isEmpty else { return }
+    /// Adds what was counted for lockouts.
+    static func add(_ lockouts: [LockoutCount], _ session: PostgresSession) throws {
+        guard !lockouts.isEmpty else { return }
         _ = try session.query(
-            """
-            SELECT versiongate_internal.add_fuse_counts(
-                $1::text[], $2::text[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[]
-            )
-            """,
+            CountedTable.lockouts.addition(
+                of: """
+                    unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[])
+                        AS added (rule, bundle, minute, checks, lockouts, revision)
+                    """
+            ),
             [
-                fuses.map(\.rule),
-                fuses.map(\.bundle),
-                fuses.map { PostgresTimestamp($0.minute) },
-                fuses.map { Int64($0.checks) },
-                fuses.map { Int64($0.lockouts) },
-                fuses.map(\.revision),
+                lockouts.map(\.rule),
+                lockouts.map(\.bundle),
+                lockouts.map { PostgresTimestamp($0.minute) },
+                lockouts.map { Int64($0.checks) },
+                lockouts.map { Int64($0.lockouts) },
+                lockouts.map(\.revision),
             ]
         )
     }
 
-    /// Deletes counts for fuses that are more than a day old, or lie more than a day ahead.
+    /// Deletes counts of lockouts that are more than a day old, or lie more than a day ahead.
     ///
     /// - Returns: How many rows were deleted.
-    static func deleteOldFuseCounts(at now: Timestamp, _ session: PostgresSession) throws -> Int {
+    static func deleteOldLockoutCounts(at now: Timestamp, _ session: PostgresSession) throws -> Int {
         try session.query(
             """
             WITH deleted AS (
-                DELETE FROM public.fuse_counts WHERE ctid = ANY (
+                DELETE FROM public.lockout_counts WHERE ctid = ANY (
                     ARRAY(
-                        SELECT ctid FROM public.fuse_counts
+                        SELECT ctid FROM public.lockout_counts
                         WHERE minute < $1 - interval '1 day' OR minute > $1 + interval '1 day'
                         ORDER BY minute LIMIT $2
                     )

@@ -56,7 +56,7 @@ extension CountStore {
         let firstDay = PostgresTimestamp(startOfDay(now, daysAgo: Int64(daysKept)))
         let tooFar = PostgresTimestamp(now.advanced(byMicroseconds: day))
         var step = RollUpStep()
-        step.deleted += try deleteOldFuseCounts(at: now, session)
+        step.deleted += try deleteOldLockoutCounts(at: now, session)
         for table in CountedTable.all {
             step.deleted += try session.query(
                 deletion(from: table),

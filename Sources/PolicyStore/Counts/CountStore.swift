@@ -6,13 +6,13 @@ import UpdatePolicy
 
 /// Writes counts of checks, and keeps their tables small.
 package enum CountStore {
-    /// Adds a batch to what the database counts, in one statement, and one more for fuses.
+    /// Adds a batch to what the database counts, in one statement, and one more for lockouts.
     ///
     /// - Throws: `PostgresError`; nothing is added then.
     package static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
         try setTimeouts(session)
         _ = try session.query(addition, parameters(of: batch))
-        try add(batch.fuses, session)
+        try add(batch.lockouts, session)
     }
 
     static func setTimeouts(_ session: PostgresSession) throws {

@@ -4,7 +4,9 @@
 /// A table of counts: the columns that identify a row, and the columns that are summed.
 struct CountedTable {
     let name: String
-    /// The columns that, together with `hour`, identify a row.
+    /// The column of the time.
+    var time = "hour"
+    /// The columns that, together with the time, identify a row.
     let keys: [String]
     let sums: [String]
     /// The constraint that makes rows of the same hour and keys one row.
@@ -31,6 +33,15 @@ struct CountedTable {
         constraint: "merged_counts_pkey"
     )
 
+    /// Kept by the minute for a day, so it is not rolled up.
+    static let lockouts = CountedTable(
+        name: "public.lockout_counts",
+        time: "minute",
+        keys: ["rule", "bundle", "revision"],
+        sums: ["checks", "lockouts"],
+        constraint: "lockout_counts_key"
+    )
+
     static let all = [checks, rules, merged]
 
     /// A count as an expression that is never null, and never above what the tables hold: so no sum of counts overflows,
@@ -44,11 +55,12 @@ struct CountedTable {
     /// - Parameters:
     ///   - source: Something with the columns of the table that can stand in FROM.
     ///   - hour: The hour that the rows are added to, as an expression over `source`.
-    func addition(of source: String, hour: String = "hour") -> String {
+    func addition(of source: String, hour: String? = nil) -> String {
+        let hour = hour ?? time
         let keys = keys.joined(separator: ", ")
-        let columns = "hour, \(keys), \(sums.joined(separator: ", "))"
+        let columns = "\(time), \(keys), \(sums.joined(separator: ", "))"
         let totals = sums.map { Self.bounded("sum(\($0))") }.joined(separator: ", ")
-        let order = self.keys.map { "\($0) COLLATE \"C\"" }.joined(separator: ", ")
+        let order = self.keys.map { $0 == "revision" ? $0 : "\($0) COLLATE \"C\"" }.joined(separator: ", ")
         let additions = sums.map { "\($0) = \(Self.bounded("counted.\($0) + excluded.\($0)"))" }.joined(separator: ", ")
         return """
             INSERT INTO \(name) AS counted (\(columns))

@@ -9,9 +9,8 @@ package enum EditOutcome: Sendable {
     case unchanged
     /// The edit was made.
     case made(PolicyChange)
-    /// The edit was rehearsed and rolled back; it does not affect what clients get. `base` is the state before it, nil
-    /// where another edit came between.
-    case rehearsed(PolicyChange, base: PolicyVersion?)
+    /// The edit was rehearsed and rolled back; it does not affect what clients get. `base` is the state before it.
+    case rehearsed(PolicyChange, base: PolicyVersion)
     /// The edit was rolled back, because it affects what clients get; with the policy before it.
     case needsReview(RolledBack, before: Policy)
 

@@ -211,7 +211,7 @@ extension PolicyBatch.Item {
 
 extension PolicyRow {
     /// The row as a JSON object that `jsonb_populate_recordset` reads.
-    fileprivate var json: String {
+    var json: String {
         var members = zip(table.columns, values).map { "\"\($0.name)\":\($1.json)" }
         if let id, let column = table.idColumn { members.append("\"\(column)\":\(id)") }
         return "{\(members.joined(separator: ","))}"

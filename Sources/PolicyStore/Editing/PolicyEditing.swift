@@ -135,12 +135,11 @@ package struct PolicyEditing: Sendable {
                 guard let made = try Self.make(session, author, consent: nil, body) else {
                     return .rollback(.ended(.unchanged))
                 }
-                guard let apps = try EditedApps(of: made.change.id, session) else {
-                    return commits && made.consent.isEmpty
-                        ? .commit(.ended(.made(made.change)))
-                        : .rollback(.ended(.rehearsed(made.change, base: made.base)))
-                }
+                let apps = try EditedApps(of: made.change.id, session)
+                if apps == nil, commits, made.consent.isEmpty { return .commit(.ended(.made(made.change))) }
+                // What is approved is approved for this state, whether or not it affects clients.
                 guard let base = made.base else { return .rollback(.overtaken) }
+                guard let apps else { return .rollback(.ended(.rehearsed(made.change, base: base))) }
                 return .rollback(
                     .needsReview(
                         EditOutcome.RolledBack(

@@ -74,7 +74,7 @@ package struct PolicyFault: Sendable {
     /// What a warning of the database is about; nil if it is PostgreSQL's own.
     package init?(_ notice: PostgresNotice) { self.init(notice.dataType) }
 
-    private init?(_ json: String?) {
+    init?(_ json: String?) {
         struct Fields: Decodable {
             let fault: String?
             let row: [String: String?]?

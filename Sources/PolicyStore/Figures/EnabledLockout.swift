@@ -9,19 +9,19 @@ package struct EnabledLockout: Sendable {
     package let rule: Rule
     /// What is so about it; nil where the database does not say it.
     package let status: RuleStatus?
-    /// How many checks it locked out of late, and of how many; nil where counts are not known.
-    package let counts: (lockedOut: Int64, checks: Int64)?
+    /// How many of the checks of the last ten minutes it locks out; nil where counts are not known.
+    package let share: LockoutShare?
 
     /// Those of a policy: the largest share of checks first, then those that lock out, then by key.
     ///
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - counts: What was counted of late; nil: not known.
+    ///   - shares: What was counted in the last ten minutes, by rule; nil: not known.
     ///   - statuses: What the database says of its rules.
     ///   - time: Now.
     package static func all(
         in policy: Policy,
-        _ counts: DatabaseStatus.Counts?,
+        _ shares: [String: LockoutShare]?,
         _ statuses: [String: RuleStatus],
         at time: Timestamp
     ) -> [EnabledLockout] {
@@ -29,7 +29,7 @@ package struct EnabledLockout: Sendable {
             EnabledLockout(
                 rule: rule,
                 status: statuses[rule.key],
-                counts: counts?.ofRule(rule.key, bundle: rule.bundle)
+                share: shares.map { $0[rule.key] ?? .none }
             )
         }.sorted { left, right in
             if left.part != right.part { return left.part > right.part }
@@ -46,16 +46,8 @@ package struct EnabledLockout: Sendable {
     /// Whether somebody may be locked out by it now.
     package var locksOut: Bool { status?.locksOut(rule) ?? false }
 
-    private var part: Double {
-        counts.map { $0.checks == 0 ? 0 : Double($0.lockedOut) / Double($0.checks) } ?? 0
-    }
+    private var part: Double { share?.part ?? 0 }
 
-    /// The share of the checks of its app that it locked out: `25.0 % of 400`, or `3 of 17` where they are few.
-    package var share: String {
-        guard let counts else { return "not known" }
-        guard counts.checks > 0 else { return "no checks" }
-        let share = NumberText.share(Double(counts.lockedOut), of: Double(counts.checks))
-        return Double(counts.checks) < NumberText.fewestJudged
-            ? share : "\(share) of \(NumberText.count(counts.checks))"
-    }
+    /// The share as ``LockoutShare/text`` says it.
+    package var shareText: String { share?.text ?? "not known" }
 }

@@ -8,8 +8,8 @@ import Postgres
 package struct DatabaseWords {
     /// The words that name the same database to another command, without any password.
     ///
-    /// A command is typed where this one was. What a server prints is typed elsewhere, by somebody with a login of their
-    /// own: its words name the database in any case, and leave the login of the server out.
+    /// A command is typed where this one was. What a server prints is typed elsewhere, by somebody with a login and an
+    /// address of their own, of which it knows nothing: it names its private PostgreSQL, and no other database.
     package let toType: [String]
     /// All other words, in their order.
     package let others: [String]
@@ -48,21 +48,23 @@ package struct DatabaseWords {
         }
         func isNamed(_ names: String...) -> Bool { found.contains { names.contains($0) } }
         if !isNamed("--context", "--database-url", Self.privateOne) { take("--context", from: "VERSIONGATE_CONTEXT") }
+        let isPrivate =
+            isNamed(Self.privateOne)
+            || !isNamed("--context", "--database-url") && environment["DATABASE_URL"]?.isEmpty != false
+        if !isPrivate { found.removeAll { $0 == "--state-dir" } }
         if isServer {
-            if !isNamed("--context", "--database-url", Self.privateOne) { take("--database-url", from: "DATABASE_URL") }
-            if isNamed("--context", "--database-url") {
-                found.removeAll { $0 == "--state-dir" }
-            } else {
+            if isPrivate {
                 if !isNamed("--state-dir") { take("--state-dir", from: "VERSIONGATE_STATE_DIR") }
                 if !isNamed(Self.privateOne) { found.append(Self.privateOne) }
+            } else {
+                found = []
             }
         }
         toType = found.flatMap { option in
             guard let value = values[option] else { return [option] }
             switch option {
             case "--database-url":
-                let address = PostgresConfiguration(connectionString: value)
-                return [option, (isServer ? address.addressWithoutLogin : address.addressWithoutPassword) ?? "URL"]
+                return [option, PostgresConfiguration(connectionString: value).addressWithoutPassword ?? "URL"]
             case "--state-dir": return [option, URL(fileURLWithPath: value).standardizedFileURL.path]
             default: return [option, value]
             }

@@ -15,7 +15,28 @@ package struct PrintedCommand: CustomStringConvertible, Sendable {
     }
 
     /// `versiongate undo 4 --context staging`
-    package var description: String { (["versiongate", words] + Invocation.current.database).joined(separator: " ") }
+    package var description: String {
+        let database = Invocation.current.database.map { " " + $0 }.joined()
+        // What stands behind it is not for versiongate.
+        let end = Self.separator(in: words) ?? words.endIndex
+        return "versiongate \(words[..<end])\(database)\(words[end...])"
+    }
+
+    /// Where the word `--` begins, with the blank before it; nil: there is none.
+    private static func separator(in words: String) -> String.Index? {
+        var rest = words[...]
+        while let mark = rest.firstIndex(where: { "\\' ".contains($0) }) {
+            let next = words.index(after: mark)
+            switch words[mark] {
+            case " ":
+                if words[mark...].hasPrefix(" -- ") || words[mark...] == " --" { return mark }
+                rest = words[next...]
+            case "'": rest = words[next...].drop { $0 != "'" }.dropFirst()
+            default: rest = words[next...].dropFirst()
+            }
+        }
+        return nil
+    }
 
     /// The text of a command, for what takes a function.
     package static func text(_ words: String) -> String { "\(PrintedCommand(words))" }

@@ -18,6 +18,12 @@ package struct DatabaseClock: Sendable {
     /// Whether the clocks differ enough to be reported.
     package var isOff: Bool { abs(offset) > Self.tolerance }
 
+    /// How far a clock is from another one: `2 h ahead of`.
+    package static func difference(seconds: Double) -> String {
+        let length = NumberText.duration(microseconds: Int64(abs(seconds) * 1_000_000))
+        return "\(length) \(seconds < 0 ? "behind" : "ahead of")"
+    }
+
     /// Compares a time of the database, read between two times of this machine.
     init(now: Timestamp, asked: Timestamp, answered: Timestamp) {
         self.now = now

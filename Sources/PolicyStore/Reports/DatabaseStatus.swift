@@ -22,7 +22,7 @@ package struct DatabaseStatus: Sendable {
             case .policy: ["public.policy_revision"] + PolicyTable.allCases.map { "public.\($0.rawValue)" }
             case .counts:
                 [
-                    "public.check_counts", "public.rule_counts", "public.merged_counts",
+                    "public.check_counts", "public.rule_counts", "public.merged_counts", "public.lockout_counts",
                     "versiongate_internal.server_sightings",
                 ]
             case .history: ["public.changes", "public.change_rows"]
@@ -59,6 +59,12 @@ package struct DatabaseStatus: Sendable {
     package let revision: Int64?
     /// The servers that are connected to this database.
     package let servers: [ServerSession]
+    /// Which servers send every lockout as a plain message; nil: none.
+    package var brake: String? { ServerSession.brake(of: servers) }
+
+    /// Whether every server that is seen does so, so that nobody is locked out.
+    package var isBraked: Bool { !servers.isEmpty && servers.allSatisfy(\.isBraked) }
+
     /// The servers that were there in the last hour and are gone; none where counts are hidden.
     package let goneServers: [ServerSighting]
     /// What was counted since ``countsSince``.
@@ -67,6 +73,8 @@ package struct DatabaseStatus: Sendable {
     package let countsFault: String?
     /// The sessions that have edited the policy and neither committed nor rolled back.
     package let openEdits: [OpenEdit]
+    /// How much each enabled lockout locks out now; nil where the role may not read the policy or the counts.
+    package let shares: [String: LockoutShare]?
     /// The fuses of lockouts; nil where the role may not read the policy or the counts.
     package let fuses: [FuseStatus]?
     /// The newest entry of the history; nil also where there is none.
@@ -99,12 +107,16 @@ package struct DatabaseStatus: Sendable {
         self.hidden = hidden
         goneServers = hidden.contains(.counts) ? [] : try ServerSighting.gone(servers, session)
         let since = countsSince
+        let readsRules = !hidden.contains(.policy)
         switch hidden.contains(.counts)
-            ? nil : try CountReader(session).attempt({ try Counts(since: since, $0.session) })
+            ? nil
+            : try CountReader(session).attempt({
+                (try Counts(since: since, $0.session), readsRules ? try LockoutShare.all($0.session) : nil)
+            })
         {
-        case nil: (counts, countsFault) = (nil, nil)
-        case .success(let read): (counts, countsFault) = (read, nil)
-        case .failure(let error): (counts, countsFault) = (nil, error.message)
+        case nil: (counts, shares, countsFault) = (nil, nil, nil)
+        case .success(let read): (counts, shares, countsFault) = (read.0, read.1, nil)
+        case .failure(let error): (counts, shares, countsFault) = (nil, nil, error.message)
         }
         openEdits = try OpenEdit.all(session)
         fuses = hidden.contains(.counts) || hidden.contains(.policy) ? nil : try FuseStatus.all(session)
@@ -116,44 +128,22 @@ package struct DatabaseStatus: Sendable {
 
     /// What was counted since a time.
     package struct Counts: Sendable {
-        private let lockedOut: [String: Int64]
-        private let checks: [String?: Int64]
         /// How many checks named an app that was not added, at least and at most.
         package let unknown: ClosedRange<Int64>
 
         init(since time: Timestamp, _ session: PostgresSession) throws {
-            let parameters = [PostgresTimestamp(time)]
             let period = "hour >= $1::timestamptz AND \(CountReader.isOver)"
-            var lockedOut: [String: Int64] = [:]
-            for row in try session.query(
-                "SELECT rule, \(CountedTable.bounded("sum(lockouts)")) FROM public.rule_counts WHERE \(period) GROUP BY rule",
-                parameters
-            ) {
-                lockedOut[try row.decode(0, as: String.self)] = try row.decode(1, as: Int64.self)
-            }
-            var checks: [String?: Int64] = [:]
-            for row in try session.query(
-                "SELECT bundle, \(CountedTable.bounded("sum(checks)")) FROM public.check_counts WHERE \(period) GROUP BY bundle",
-                parameters
-            ) {
-                checks[try row.decode(0, as: String?.self)] = try row.decode(1, as: Int64.self)
-            }
-            let merged = try session.query(
-                "SELECT \(CountedTable.bounded("sum(checks)")) FROM public.merged_counts WHERE \(period)",
-                parameters
-            ).value(as: Int64.self)
-            self.lockedOut = lockedOut
-            self.checks = checks
+            let counted = try session.query(
+                """
+                SELECT (SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
+                    WHERE \(period) AND lower(bundle COLLATE "C") IS NULL),
+                    (SELECT \(CountedTable.bounded("sum(checks)")) FROM public.merged_counts WHERE \(period))
+                """,
+                [PostgresTimestamp(time)]
+            )[0]
+            let (withoutApp, merged) = (try counted.decode(0, as: Int64.self), try counted.decode(1, as: Int64.self))
             // Merged checks are counted without their app, unless their version is that of a release.
-            let withoutApp = checks[nil, default: 0]
             unknown = max(0, withoutApp - merged)...withoutApp
-        }
-
-        /// How many checks a rule locked out, and of how many of its app.
-        package func ofRule(_ key: String, bundle: String?) -> (lockedOut: Int64, checks: Int64) {
-            let lockedOut = lockedOut[key, default: 0]
-            let all = bundle.map { checks[$0, default: 0] } ?? checks.values.reduce(0, +)
-            return (lockedOut, max(lockedOut, all))
         }
     }
 }

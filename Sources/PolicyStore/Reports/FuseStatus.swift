@@ -83,13 +83,18 @@ package struct FuseStatus: Sendable {
         }
     }
 
+    /// What is so about it, in a sentence with times in UTC.
+    package var sentence: String { sentence(time: NumberText.minute) }
+
     /// What is so about it, in a sentence.
-    package var sentence: String {
+    ///
+    /// - Parameter time: How a time is written.
+    package func sentence(time: (Timestamp) -> String) -> String {
         switch state {
         case .idle: return "It does nothing until the rule locks out."
         case .blown:
             guard let blow else { return "It has blown." }
-            return "It has blown at \(NumberText.minute(blow.at)), by change \(blow.change)"
+            return "It has blown at \(time(blow.at)), by change \(blow.change)"
                 + (blow.why.map { ": \($0)." } ?? ".")
         case .armed:
             guard let load else { return "In the last 10 minutes nothing was counted for it." }

@@ -2,6 +2,7 @@
 // Copyright the versiongate authors
 
 package import Postgres
+import UpdatePolicy
 
 /// A server that follows the policy of a database, as it names itself in `application_name`.
 ///
@@ -16,8 +17,29 @@ package struct ServerSession: Sendable, Hashable {
     /// The seconds that its clock is ahead of that of the database; 0 where that is not worth a report.
     package let clockOffset: Int
 
+    /// That its clock is off, in a sentence without its end; nil: it is not.
+    package var clockSentence: String? {
+        guard clockOffset != 0 else { return nil }
+        let difference = DatabaseClock.difference(seconds: Double(clockOffset))
+        return "the clock of the server \(address.visible()) is \(difference)"
+            + " that of the database; what begins or ends does so by that of the server"
+    }
+
     /// The faults of its machine.
     package let faults: [Fault]
+
+    /// Whether it sends every lockout as a plain message.
+    package var isBraked: Bool { faults.contains(.brake) || faults.contains(.revision) }
+
+    /// Which of some servers send every lockout as a plain message, in a sentence without its end; nil: none.
+    package static func brake(of servers: [ServerSession]) -> String? {
+        let braked = servers.filter(\.isBraked)
+        guard !braked.isEmpty else { return nil }
+        let which = servers.count == 1 ? "the server" : "\(braked.count) of \(servers.count) servers"
+        let names = braked.map(\.address).joined(separator: ", ")
+        return "\(which) (\(names)) \(braked.count == 1 ? "sends" : "send") every lockout as a plain message, because"
+            + " of the brake or of a revision that is held back"
+    }
 
     /// Something that a server says is broken on its machine; its `/ready` says more.
     package enum Fault: String, Sendable, CaseIterable {

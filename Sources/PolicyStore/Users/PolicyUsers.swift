@@ -50,7 +50,12 @@ package struct PolicyUsers: Sendable {
         let identifier = try Self.identifier(name)
         let verifier: String? =
             if let password { try await connection.scramVerifier(ofPassword: password, user: name) } else { nil }
-        let statements = "CREATE ROLE \(identifier) LOGIN; GRANT \(role.group) TO \(identifier);"
+        // Members do not inherit the settings of a role.
+        let idle = role == .planner || role == .brake ? "1min" : "5min"
+        let settings = [
+            "idle_in_transaction_session_timeout = '\(idle)'", "lock_timeout = '10s'", "datestyle = 'ISO, YMD'",
+        ].map { "ALTER ROLE \(identifier) SET \($0);" }.joined(separator: " ")
+        let statements = "CREATE ROLE \(identifier) LOGIN; GRANT \(role.group) TO \(identifier); \(settings)"
         return try await refusing(statements) { session in
             let found = try Self.present(name, session)
             if let found {
@@ -76,15 +81,7 @@ package struct PolicyUsers: Sendable {
                 }
                 throw PolicyUserError.hasOtherRole(name, group: group ?? "none")
             }
-            // Members do not inherit the settings of a role.
-            let idle = role == .planner || role == .brake ? "1min" : "5min"
-            try session.execute(
-                """
-                ALTER ROLE \(identifier) SET idle_in_transaction_session_timeout = '\(idle)';
-                ALTER ROLE \(identifier) SET lock_timeout = '10s';
-                ALTER ROLE \(identifier) SET datestyle = 'ISO, YMD'
-                """
-            )
+            try session.execute(settings)
             return AddedUser(existed: found != nil, earlier: try found?.role.map { try UserRole(group: $0) } ?? nil)
         }
     }

@@ -26,8 +26,8 @@ package final class CompiledPolicy: Sendable {
     package let ruleCount: Int
     package let releaseCount: Int
 
-    /// Whether any rule has a fuse that may blow, so that checks are counted for it.
-    package let hasFuses: Bool
+    /// Whether any lockout is enabled, so that checks are counted for it.
+    package let hasLockouts: Bool
 
     let apps: [CompiledApp]
     let appIndexes: NameTable
@@ -35,6 +35,9 @@ package final class CompiledPolicy: Sendable {
     /// The languages of all texts.
     let textLanguages: NameTable
     let hashSeed: UInt64
+
+    /// The times at which an enabled lockout begins or ends, in order.
+    let lockoutTimes: [Int64]
 
     /// `nil` where there are none.
     let rulesForEveryApp: RuleGroup?
@@ -61,7 +64,9 @@ package final class CompiledPolicy: Sendable {
             if other.map({ row.hasNumberInStore(before: $0) }) ?? true { storeIDs[storeID] = app.index }
         }
         appsByStoreID = storeIDs
-        hasFuses = (apps.map(\.rules) + [rulesForEveryApp]).contains { $0.map { !$0.fusedRules.isEmpty } ?? false }
+        let groups = (apps.map(\.rules) + [rulesForEveryApp]).compactMap(\.self)
+        hasLockouts = groups.contains { !$0.lockoutRules.isEmpty }
+        lockoutTimes = Set(groups.flatMap(\.lockoutTimes)).sorted()
         appCount = apps.count { $0.row != nil }
         ruleCount = apps.reduce(rulesForEveryApp?.rows.count ?? 0) { $0 + ($1.rules?.rows.count ?? 0) }
         releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }
@@ -82,7 +87,8 @@ package final class CompiledPolicy: Sendable {
         hashSeed = other.hashSeed
         rulesForEveryApp = other.rulesForEveryApp
         appsByStoreID = other.appsByStoreID
-        hasFuses = other.hasFuses
+        hasLockouts = other.hasLockouts
+        lockoutTimes = other.lockoutTimes
     }
 
     /// The same policy, with or without lockouts. It shares everything that was compiled, whatever its size.

@@ -11,6 +11,14 @@ extension String {
         return isPlain && !isEmpty ? self : "'\(doubling("'", with: #"'\''"#))'"
     }
 
+    /// The text as a word of a shell that no command takes for an option.
+    package var shellOperand: String { hasPrefix("-") ? "-- \(shellWord)" : shellWord }
+
+    /// Whether an app can have this text as its bundle.
+    package var isBundleIdentifier: Bool {
+        (1...255).contains(utf8.count) && utf8.allSatisfy { (33...126).contains($0) }
+    }
+
     /// The text as a literal of SQL.
     package var sqlLiteral: String { "'\(doubling("'", with: "''"))'" }
 

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 /// `versiongate check`
@@ -91,11 +92,13 @@ struct CheckCommand: AsyncParsableCommand {
             try show(answer: try await RemoteCheck(server: server, members: members).answer())
             return
         }
-        let (contents, time) = try await database.policy(revision: revision, asOf: asOf) { clock in
+        let (contents, time, changes) = try await database.policy(revision: revision, asOf: asOf) { clock in
             if let asOf { return try clock.moment(asOf, of: "--as-of", .past) }
             let time = try at.map { try clock.moment($0, of: "--at") } ?? clock.now
             if at != nil, revision == nil, time < clock.now { Self.warnOfPast(time) }
             return time
+        } with: { session, policy, time in
+            try facts(client, session, policy, time)
         }
         if at != nil || revision != nil || asOf != nil {
             printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
@@ -111,12 +114,49 @@ struct CheckCommand: AsyncParsableCommand {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
             return
         }
-        let explanation = ExplanationText(policy, client, at: time)
+        let explanation = ExplanationText(policy, client, at: time, changes: changes)
         switch output.format {
         case .json: print(explanation.json.lines)
         case .table: print(explanation.text(on: .standardOutput))
         }
     }
+
+    /// The change that was the last of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers
+    /// send its lockout as a plain message.
+    private func facts(
+        _ client: Client,
+        _ session: PostgresSession,
+        _ policy: Policy,
+        _ time: Timestamp
+    ) throws -> [String: String] {
+        guard explain else { return [:] }
+        let explanations = Explanation.decidingFirst(try CompiledPolicy(policy).explain(client, at: time))
+        let isPresent = at == nil && revision == nil && asOf == nil
+        if isPresent, explanations.contains(where: { $0.lockout && $0.outcome == .sent }),
+            let brake = ServerSession.brake(of: try ServerSession.all(session))
+        {
+            CommandError(brake).printAsWarning()
+        }
+        let now = try CommandClock(session).now
+        return try CountReader(session).ifReadable { _ in
+            let history = try PolicyHistory(session, rowsPerChange: 1)
+            var changes: [String: String] = [:]
+            for rule in explanations.prefix(Self.mostOrigins) {
+                let filter = HistoryFilter(rule: rule.key, before: policy.revision + 1, limit: 1)
+                guard let change = try history.changes(filter).first,
+                    // What a brake or a fuse did, is also said of what is therefore not sent.
+                    rule.match != nil || change.tool == "brake" || change.tool == "fuse"
+                else { continue }
+                let last = LockoutShare.Change(id: change.id, at: change.at, role: change.role, tool: change.tool)
+                let why = change.why.map { ": \($0)" } ?? ""
+                changes[rule.key] = "The last edit of it was \(last.sentence(at: now))\(why)."
+            }
+            return changes
+        } ?? [:]
+    }
+
+    /// Of how many rules the last change is looked for.
+    private static let mostOrigins = 50
 
     /// The policy may have been another at a time in the past.
     private static func warnOfPast(_ time: Timestamp) {

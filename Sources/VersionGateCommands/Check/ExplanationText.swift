@@ -9,8 +9,11 @@ struct ExplanationText {
     private let client: Client
     private let time: Timestamp
     private let messages: [Message]
+    /// Of rules that are sent, the change that was the last of each.
+    private let changes: [String: String]
 
-    init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp) {
+    init(_ policy: CompiledPolicy, _ client: Client, at time: Timestamp, changes: [String: String] = [:]) {
+        self.changes = changes
         explanations = policy.explain(client, at: time)
         messages = policy.messages(for: client, at: time)
         self.client = client
@@ -31,7 +34,11 @@ struct ExplanationText {
             let sentence = explanation.sentence(for: client) { TimeText.local($0, from: time) }.visible()
             let text = terminal.styled(explanation.key, .bold) + sentence.dropFirst(explanation.key.count)
             let hints = messages.first { $0.id == explanation.key }?.hints?.sentence
-            return terminal.paragraphs([text, hints].compactMap(\.self).joined(separator: " "), indentation: "  ")
+            let more = [explanation.match, changes[explanation.key]].map { $0?.visible() }
+            return terminal.paragraphs(
+                ([text, hints] + more).compactMap(\.self).joined(separator: " "),
+                indentation: "  "
+            )
         }
         return ([headline] + sentences).joined(separator: "\n")
     }

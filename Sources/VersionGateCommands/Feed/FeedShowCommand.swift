@@ -126,7 +126,7 @@ struct FeedShowCommand: AsyncParsableCommand {
             throw CommandError(
                 "\(app.bundle) has no feed \(name); "
                     + (similar.map { "did you mean \($0)?" }
-                        ?? "`\(PrintedCommand("feed list \(app.bundle)"))` shows those there are")
+                        ?? "`\(PrintedCommand("feed list \(app.bundle.shellWord)"))` shows those there are")
             )
         }
         let parsed: ParsedTemplate

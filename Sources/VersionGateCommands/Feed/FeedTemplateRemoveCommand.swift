@@ -32,7 +32,7 @@ struct FeedTemplateRemoveCommand: AsyncParsableCommand {
             guard try editor.delete(where: [.owner(bundle), .init(\FeedTemplate.name, name)]) > 0 else {
                 try editor.edit(app: bundle)
                 throw CommandError(
-                    "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle)"))` shows those there are"
+                    "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle.shellWord)"))` shows those there are"
                 )
             }
         }

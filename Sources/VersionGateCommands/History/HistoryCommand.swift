@@ -168,14 +168,16 @@ struct HistoryCommand: AsyncParsableCommand {
     /// Warns where there never was what the changes are asked for.
     private func warn(_ history: PolicyHistory, _ session: PostgresSession) throws {
         if let subject, try history.changes(HistoryFilter(subject: subject, limit: 1)).isEmpty {
-            let fault =
-                Int64(subject) != nil
-                ? CommandError("there is no change \(subject); `\(PrintedCommand("history"))` lists the changes")
-                : CommandError.noSuchRule(
-                    subject,
-                    among: try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
-                )
-            fault.printAsWarning()
+            let all = "`\(PrintedCommand("history"))` lists the changes"
+            if Int64(subject) != nil {
+                CommandError("there is no change \(subject); \(all)").printAsWarning()
+            } else {
+                let names = try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
+                let similar = SimilarNames.of(subject, among: names).prefix(3).joined(separator: " or ")
+                CommandError(
+                    "the history has no rule and no app \(subject); \(similar.isEmpty ? all : "did you mean \(similar)?")"
+                ).printAsWarning()
+            }
         }
         if let by {
             let authors = try history.authors()

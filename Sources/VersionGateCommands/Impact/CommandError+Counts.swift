@@ -19,8 +19,8 @@ extension CommandError {
     static func noSuchRule(_ key: String, _ session: PostgresSession) throws -> CommandError {
         if try PolicyReader.bundles(session).contains(key) {
             return CommandError(
-                "\(key) is an app, and this takes the key of a rule; `\(PrintedCommand("rule list --bundle \(key)"))` shows its "
-                    + "rules, and `\(PrintedCommand("stats \(key)"))` its checks"
+                "\(key) is an app, and this takes the key of a rule; `\(PrintedCommand("rule list --bundle \(key.shellWord)"))` shows its "
+                    + "rules, and `\(PrintedCommand("stats \(key.shellWord)"))` its checks"
             )
         }
         return noSuchRule(key, among: try PolicyReader.ruleKeys(session))

@@ -44,7 +44,7 @@ struct EditApproval {
             let outcome =
                 (asksAboutRemovals || asksAboutMassEdits || !doubts.isEmpty) && !yes
                 ? try await editing.rehearse(body) : try await editing.editUnlessReviewIsNeeded(by: author, body)
-            let base: PolicyVersion?
+            let base: PolicyVersion
             var reasons = doubts + warnings.takeQuestions().map { $0.visible() }
             var consent: [String] = []
             if asksAboutRemovals, !yes, let removal = outcome.change.flatMap(Removal.init) {

@@ -115,8 +115,8 @@ struct EditImpact: Sendable {
         else { return nil }
         let percent = max(1, Int((200 * largest.share).rounded(.up)))
         guard largest.share > 0, percent < 100 else { return nil }
-        return "\(key) has no fuse: --fuse \(percent)% stops it at twice what is expected"
-            + " (\(PrintedCommand("rule edit \(key) --fuse \(percent)%")))."
+        return "\(key) has no fuse; to have it stopped at twice what is expected, give it one afterwards: "
+            + "\(PrintedCommand("rule edit \(key) --fuse \(percent)%"))"
     }
 
     /// From when on something is so, and by which rules: ` from 2026-11-28T02:00:00Z by maintenance`.

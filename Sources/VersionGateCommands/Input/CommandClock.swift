@@ -48,21 +48,10 @@ final class CommandClock: Sendable {
         var faults: [String] = []
         if database.isOff {
             faults.append(
-                "the clock of this machine is \(difference(seconds: -database.offset)) that of the database, where it is "
-                    + "\(database.now); times count by the database"
+                "the clock of this machine is \(DatabaseClock.difference(seconds: -database.offset)) that of the database, "
+                    + "where it is \(TimeText.local(database.now)); times count by the database"
             )
         }
-        for server in servers where server.clockOffset != 0 {
-            faults.append(
-                "the clock of the server \(server.address.visible()) is \(difference(seconds: Double(server.clockOffset))) that "
-                    + "of the database; what begins or ends does so by that of the server"
-            )
-        }
-        return faults
-    }
-
-    private static func difference(seconds: Double) -> String {
-        let length = NumberText.duration(microseconds: Int64(abs(seconds) * 1_000_000))
-        return "\(length) \(seconds < 0 ? "behind" : "ahead of")"
+        return faults + servers.compactMap(\.clockSentence)
     }
 }

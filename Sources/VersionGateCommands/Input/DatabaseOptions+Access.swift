@@ -12,7 +12,8 @@ import UpdatePolicy
 extension DatabaseOptions {
     /// The database that the options and the environment name.
     ///
-    /// An option wins over the environment. Of two variables none does: they are refused.
+    /// An option wins over the environment. Of two variables none does: they are refused. A state folder beside a database
+    /// that is named is refused by ``withDatabase(_:)``, as there a server keeps something else in it.
     ///
     /// - Throws: `CommandError` if `DATABASE_URL` or `VERSIONGATE_CONTEXT` is empty: a secret that is missing must not lead
     ///   to another database.
@@ -69,7 +70,17 @@ extension DatabaseOptions {
     /// The database for a command. Unlike a server, a command does not create a private one without a question.
     private func sourceForCommand() throws -> DatabaseSource {
         let source = try source()
-        guard case .privatePostgres(let postgres) = source, !usesPrivate else { return source }
+        guard case .privatePostgres(let postgres) = source, !usesPrivate else {
+            if let stateDir, case .named = source {
+                let name =
+                    try databaseURL != nil ? "--database-url" : contextName() == nil ? "DATABASE_URL" : "the context"
+                throw CommandError(
+                    "--state-dir and \(name) name two databases; leave --state-dir out, or for the private PostgreSQL in "
+                        + "\(stateDir) give --private with it"
+                )
+            }
+            return source
+        }
         let environment = CommandContext.current.environment
         if let other = ["PGHOST", "PGDATABASE", "PGSERVICE", "PGUSER"].first(where: { environment[$0] != nil }) {
             CommandError(
@@ -110,11 +121,12 @@ extension DatabaseOptions {
     /// - Parameters:
     ///   - revision: The policy as it stood at this revision; nil for today's.
     ///   - asOf: The policy as it stood at this time, which wins over the revision.
-    func policy(
+    func policy<Facts: Sendable>(
         revision: Int64? = nil,
         asOf: TimeArgument? = nil,
-        at moment: @Sendable (CommandClock) throws -> Timestamp
-    ) async throws -> (Policy, Timestamp) {
+        at moment: @Sendable (CommandClock) throws -> Timestamp,
+        with facts: @Sendable (PostgresSession, Policy, Timestamp) throws -> Facts
+    ) async throws -> (Policy, Timestamp, Facts) {
         try await withConnection(as: .admin) { connection, logger, _ in
             if revision != nil || asOf != nil {
                 let status = try await SchemaMigrator(logger: logger).status(connection)
@@ -127,7 +139,8 @@ extension DatabaseOptions {
                 }
                 return try await PolicyReader.policy(connection, revision: past)
             }
-            return (policy, time)
+            let facts = try await connection.transaction(.repeatableReadReadOnly) { try facts($0, policy, time) }
+            return (policy, time, facts)
         }
     }
 

@@ -21,7 +21,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
             On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's \
             recent checks or an unknown number; in scripts both need --yes. To remove more than a tenth of an app's rules or \
-            releases, and at least three, --yes needs --removals beside it.
+            releases, and at least three, --yes needs --removals beside it. It names the changes that it takes back; those of \
+            a brake's login, a fuse, a hold or a pause --yes takes back only with --over-brakes. The first line of an \
+            exported file says which changes it knows.
 
             Examples:
               versiongate apply policy.yaml
@@ -45,6 +47,9 @@ struct ApplyCommand: AsyncParsableCommand {
     @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases.")
     var removals = false
 
+    @Flag(help: "With --yes, also take back what a brake's login, a fuse, a hold or a pause did.")
+    var overBrakes = false
+
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
@@ -61,6 +66,9 @@ struct ApplyCommand: AsyncParsableCommand {
         if options.yes, !removals, !options.dryRun {
             try policyFile.requireFewRemovals(difference, from: present.policy)
         }
+        let takenBack = try await policyFile.takenBack(difference, from: present.version, database)
+        if options.yes, !overBrakes, !options.dryRun { try policyFile.requireNoBrakes(takenBack) }
+        if let text = takenBack.text { printError("\(text)\n") }
         try await policyFile.explaining {
             try await options.edit(on: database, asksAboutRemovals: true, asksAboutMassEdits: true) { editor in
                 try editor.make(difference, from: present.version)

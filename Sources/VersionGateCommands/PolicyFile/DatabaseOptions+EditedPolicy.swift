@@ -40,7 +40,8 @@ extension DatabaseOptions {
                 case .time(let time):
                     try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option, .past))
                 }
-            let policy = try PolicyReader.editedPolicy(session, revision: revision)
+            var policy = try PolicyReader.editedPolicy(session, revision: revision)
+            if let revision { policy.token = try PolicyHistory(session).version(of: revision).token }
             return EditedPolicy(
                 version: PolicyVersion(revision: policy.revision, token: policy.token),
                 change: try PolicyHistory(session).change(policy.revision),

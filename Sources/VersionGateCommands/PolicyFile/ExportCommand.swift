@@ -71,6 +71,7 @@ struct ExportCommand: AsyncParsableCommand {
         let text = PolicyDocument.text(
             of: policy,
             revision: exported.version.revision,
+            token: exported.version.token,
             bundle: bundle.map { _ in policy.apps[0].bundle }
         )
         guard let output, output != "-" else {

@@ -25,6 +25,9 @@ struct PlanCommand: AsyncParsableCommand {
             checks, new_lockouts (how many of them would be newly locked out, at most) and approval (why apply needs \
             approval, or null). With --format markdown it is a comment for a pull request.
 
+            It names the changes that the file would take back (takes_back in JSON), because it gives columns the values from \
+            before them: those since the revision that the file was exported from, as its first line says.
+
             Exit codes: 0 if there are no differences, 2 if there are, 1 if the file cannot be applied.
 
             Examples:
@@ -59,6 +62,7 @@ struct PlanCommand: AsyncParsableCommand {
         let policyFile = try PolicyFile(file, bundle: bundle)
         let present = try await database.editedPolicy()
         let difference = try policyFile.difference(from: present.policy)
+        let takenBack = try await policyFile.takenBack(difference, from: present.version, database)
         let warnings = EditWarnings()
         let (change, impact, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
@@ -77,7 +81,8 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         let revision = present.version.revision
-        let scope = bundle.map { " --bundle \($0.shellWord)" } ?? ""
+        let scope =
+            (bundle.map { " --bundle \($0.shellWord)" } ?? "") + (takenBack.hasBrakes ? " --over-brakes" : "")
         let report = PlanReport(
             revision: revision,
             change: change,
@@ -86,6 +91,7 @@ struct PlanCommand: AsyncParsableCommand {
             ending: "To do exactly this: \(PrintedCommand("apply \(file.shellWord)\(scope) --revision \(revision)"))",
             audiences: PlanReport.audiences(before: present.policy.rules, after: policyFile.rules),
             warnings: warnings.lines,
+            takenBack: takenBack,
             terminal: .standardOutput
         )
         switch format {

@@ -26,6 +26,11 @@ extension PlanReport {
         if !warnings.isEmpty {
             parts.append("**Warnings**\n\n" + warnings.map { "- \(Markdown.code($0))" }.joined(separator: "\n"))
         }
+        let takenBack = takenBack.lines(takenBack.changes)
+        if !takenBack.isEmpty {
+            let items = takenBack.map { "- \(Markdown.code(String($0.dropFirst(2))))" }
+            parts.append("**Takes back**\n\n" + items.joined(separator: "\n"))
+        }
         if let impact { parts.append("**Impact**\n\n" + impact.markdown) }
         parts.append("**Differences**\n\n" + differences(change))
         parts.append("To do exactly this: \(Markdown.code(command))")
@@ -53,7 +58,7 @@ extension PlanReport {
         }
         let more = lines.count - shown.count
         return Markdown.fenced(Array(shown), language: "diff")
-            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan"))` shows" : "")
+            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan FILE"))` shows" : "")
     }
 
     /// A line with the sign that colours it in its first column.

@@ -18,6 +18,8 @@ struct PlanReport {
     var audiences: [String: String] = [:]
     /// The warnings of the database.
     var warnings: [String] = []
+    /// The changes that it would take back.
+    var takenBack = TakenBack(changes: [])
     let terminal: Terminal
     /// Whether a column's value before and after stand on lines of their own, as in a diff.
     var splitsColumns = false
@@ -32,6 +34,7 @@ struct PlanReport {
         lines.append("\(Self.counts(change)). Planned\(atRevision).")
         if let impact { lines.append(impact.text(on: terminal)) }
         if let reason = impact?.approvalReason { lines.append(terminal.paragraphs("Needs approval: \(reason).")) }
+        if let text = takenBack.text { lines.append(text) }
         lines.append(ending)
         return lines.joined(separator: "\n")
     }
@@ -48,7 +51,10 @@ struct PlanReport {
     /// For programs.
     var json: JSONValue {
         let differences = (change?.rows ?? []).map(Self.difference)
-        return ["revision": revision, "differences": differences, "impact": impact.map(Self.impact)]
+        return [
+            "revision": revision, "differences": differences, "impact": impact.map(Self.impact),
+            "takes_back": takenBack.json,
+        ]
     }
 
     private static func difference(_ row: PolicyChange.Row) -> JSONValue {

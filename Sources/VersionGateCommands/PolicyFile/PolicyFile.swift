@@ -16,6 +16,8 @@ struct PolicyFile: Sendable {
     /// The app that the file is about; nil: it is the whole policy.
     private let bundle: String?
     private let document: PolicyDocument
+    /// The revision of which it was exported, as its first line says.
+    private let origin: (revision: Int64, token: String)?
 
     /// Reads the file, or standard input for `-`.
     ///
@@ -25,6 +27,7 @@ struct PolicyFile: Sendable {
         self.bundle = bundle
         name = InputFile.name(path)
         let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
+        origin = PolicyDocument.origin(bytes)
         do {
             document = try PolicyDocument(bytes)
             if !document.hasEndMark {
@@ -67,6 +70,39 @@ struct PolicyFile: Sendable {
             "\(name) has one app, and the policy has \(present.apps.count), of which the others go; did you mean --bundle: "
                 + "\(PrintedCommand("\(command) \(path.shellWord) --bundle \(app.bundle.shellWord)"))"
         ).printAsWarning()
+    }
+
+    /// The changes that the file would take back, of those since the revision that it was exported from; of all where it does
+    /// not say which, or where that was of another database.
+    func takenBack(
+        _ difference: PolicyDifference,
+        from version: PolicyVersion,
+        _ database: DatabaseOptions
+    ) async throws -> TakenBack {
+        guard !difference.edits.isEmpty else { return TakenBack(changes: []) }
+        return try await database.read { reports in
+            let session = reports.session
+            let known = try origin.flatMap { origin in
+                try TakenBackChange.isKnown(origin.revision, token: origin.token, session) ? origin.revision : nil
+            }
+            return TakenBack(
+                changes: try TakenBackChange.all(in: difference, from: version, since: known ?? 0, session),
+                now: try CommandClock(session).now
+            )
+        }
+    }
+
+    /// Refuses to take back what was done to stop harm.
+    func requireNoBrakes(_ takenBack: TakenBack) throws {
+        let brakes = takenBack.lines(takenBack.changes.filter(\.isBrake))
+        guard !brakes.isEmpty else { return }
+        let scope = bundle.map { " --bundle \($0.shellWord)" } ?? ""
+        throw CommandError(
+            "\(name) would take back what was done to stop harm; nothing was changed:\n"
+                + brakes.joined(separator: "\n").visible(keepsNewlines: true)
+                + "\nWrite into the file what is to stay, from `\(PrintedCommand("export\(scope)"))`; if it is meant to be taken back, "
+                + "repeat it with --over-brakes"
+        )
     }
 
     /// Refuses to remove more than a tenth of the rules or releases of an app, and at least three, which is rather a file
@@ -149,6 +185,49 @@ struct PolicyFile: Sendable {
         let position = document.position(table: refusal.table, index: refusal.index, column: refusal.column)
         let location = position.map { "\(name):\($0)" } ?? name
         return "\(location): \(CommandError(refusal.error, in: .policyFile).description)"
+    }
+}
+
+/// The changes that a policy file would take back.
+struct TakenBack: Sendable {
+    var changes: [TakenBackChange]
+    var now: Timestamp?
+
+    /// The most of them that are named, and the most parts of each.
+    private static let (mostChanges, mostParts) = (20, 5)
+
+    /// Whether any was made to stop harm.
+    var hasBrakes: Bool { changes.contains(where: \.isBrake) }
+
+    /// A line for each of some changes.
+    func lines(_ changes: [TakenBackChange]) -> [String] {
+        let lines = changes.prefix(Self.mostChanges).map { taken in
+            let change = taken.change
+            let more = taken.parts.count - Self.mostParts
+            let parts =
+                taken.parts.prefix(Self.mostParts).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+            return "  change \(change.id) by \(change.role)\(change.tool.map { " with \($0)" } ?? ""),"
+                + " \(now.map { TimeText.local(change.at, from: $0) } ?? "\(change.at)"): \(parts)"
+        }
+        let more = changes.count - Self.mostChanges
+        return lines + (more > 0 ? ["  and \(more) more"] : [])
+    }
+
+    /// All of them for people; nil: none.
+    var text: String? {
+        changes.isEmpty ? nil : "Takes back:\n" + lines(changes).joined(separator: "\n").visible(keepsNewlines: true)
+    }
+
+    /// For programs.
+    var json: JSONValue {
+        .array(
+            changes.map { taken in
+                [
+                    "id": taken.change.id, "at": taken.change.at, "role": taken.change.role, "tool": taken.change.tool,
+                    "parts": taken.parts, "is_brake": taken.isBrake,
+                ]
+            }
+        )
     }
 }
 

@@ -18,10 +18,15 @@ extension Release: EditableRecord {
         ColumnOption(\.note, "A note for the people who edit; never sent"),
     ]
 
-    /// A least system that no client has.
-    static func doubts(minOS: String?) -> [String] {
+    /// The platforms whose systems have no number of 100 or more; others, as ChromeOS, do.
+    private static let countedBelow100 = ["android", "ios", "macos", "tvos", "visionos", "watchos", "windows"]
+
+    /// A least system that no client of a platform has.
+    static func doubts(minOS: String?, on platforms: [String]) -> [String] {
         guard let minOS, let major = Int(minOS.prefix { $0.isNumber }), major >= 100 else { return [] }
-        return ["no client is offered it, as no system is at \(minOS)"]
+        let names = Set(platforms.map { Platform($0).name }).intersection(countedBelow100).sorted()
+        guard !names.isEmpty else { return [] }
+        return ["no client on \(names.joined(separator: ", ")) is offered it, as no system there is at \(minOS)"]
     }
 
     /// Whether the first number of a version is so much greater that a dot may be missing.

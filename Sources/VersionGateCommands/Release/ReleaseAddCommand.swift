@@ -103,11 +103,26 @@ struct ReleaseAddCommand: AsyncParsableCommand {
             }
             return "\(column.name) is \(values[0]), not \(values[1])"
         }
-        let name = "\(bundle) \(version) --platform \(platform)"
+        var words = ["release", "edit", bundle, version, "--platform", platform]
+        if let build = fields.text(\.build), !present.differences.contains(where: { $0.name == "build" }) {
+            words += ["--build", build]
+        }
+        words += present.differences.flatMap(Self.editing)
         throw CommandError(
             "\(version) of \(bundle) on \(platform) is recorded, and \(differences.joined(separator: ", ")); nothing was changed\n"
-                + "Hint: Leave out what differs, or change what is recorded: \(PrintedCommand("release edit \(name)"))"
+                + "Hint: Leave out what differs, or change what is recorded: "
+                + "\(PrintedCommand(words.map(\.shellWord).joined(separator: " ")))"
         )
+    }
+
+    /// The words of `release edit` that make a column what is given.
+    private static func editing(_ column: PolicyChange.Column) -> [String] {
+        switch column.name {
+        case "staged": [column.after == "true" ? "--staged" : "--no-staged"]
+        case "regions": ["--set-region", "COUNTRY"]
+        case "build": ["--set-build", column.after ?? ""]
+        default: ["--\(column.name.replacing("_", with: "-"))", column.after ?? ""]
+        }
     }
 
     /// Warns where a release that was not added again is withdrawn.
@@ -137,6 +152,6 @@ struct ReleaseAddCommand: AsyncParsableCommand {
         if let known, let wanted = AppVersion(version), Release.isFar(wanted, above: known) {
             doubts.append("\(version) is far above the newest release of \(bundle), \(known)")
         }
-        return doubts + Release.doubts(minOS: fields.text(\.minOS))
+        return doubts + Release.doubts(minOS: fields.text(\.minOS), on: platforms)
     }
 }

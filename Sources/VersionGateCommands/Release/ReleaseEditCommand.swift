@@ -45,16 +45,14 @@ struct ReleaseEditCommand: AsyncParsableCommand {
     /// A least system for several platforms, whose systems are counted differently, or one that no client has.
     private func doubts(_ session: PostgresSession) throws -> [String] {
         guard let minOS = edits.text(\.minOS) else { return [] }
-        let platforms = try PolicyReader.policy(session, bundles: [selector.bundle]).releases.filter {
-            AppVersion($0.version) == AppVersion(selector.version)
-        }.map(\.platform)
-        let all = Set(platforms).sorted()
+        let rows = try PolicyReader.policy(session, bundles: [selector.bundle]).releases.filter(selector.selects)
+        let platforms = Set(rows.map(\.platform)).sorted()
         let several =
-            selector.platform == nil && all.count > 1
+            platforms.count > 1
             ? [
-                "this sets the least system on \(all.joined(separator: ", ")), each of which counts its own; one is named by --platform"
+                "--min-os means something else on \(platforms.joined(separator: " and ")); choose one with --platform"
             ]
             : []
-        return several + Release.doubts(minOS: minOS)
+        return several + Release.doubts(minOS: minOS, on: platforms)
     }
 }

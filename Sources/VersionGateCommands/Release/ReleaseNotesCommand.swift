@@ -70,7 +70,7 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
             guard notes != nil || removed > 0 else {
                 throw CommandError(
                     "the release \(selector.version) of \(selector.bundle) has no notes in \(language); `"
-                        + "\(PrintedCommand("release list --bundle \(selector.bundle)"))` shows the languages that there are"
+                        + "\(PrintedCommand("release list --bundle \(selector.bundle.shellWord)"))` shows the languages that there are"
                 )
             }
         }

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import PolicyStore
+import UpdatePolicy
 
 /// The arguments that say which rows of a release a command is about.
 struct ReleaseSelector: ParsableArguments {
@@ -21,6 +22,18 @@ struct ReleaseSelector: ParsableArguments {
     @Option(help: ArgumentHelp("Only the row for this country.", valueName: "country"))
     var region: String?
 
+    /// Whether a release of the app is one of the rows that are meant.
+    func selects(_ release: Release) -> Bool {
+        func isVersion(_ text: String?, _ wanted: String) -> Bool {
+            guard let text = text.flatMap({ AppVersion($0) }), let wanted = AppVersion(wanted) else { return false }
+            return text == wanted
+        }
+        return isVersion(release.version, version)
+            && (platform.map { Platform($0).name == Platform(release.platform).name } ?? true)
+            && (build.map { isVersion(release.build, $0) } ?? true)
+            && (region.map { release.regions?.contains($0) ?? false } ?? true)
+    }
+
     /// Does something with the id of each row that is meant.
     ///
     /// - Throws: an error that says so when there is none.
@@ -30,7 +43,7 @@ struct ReleaseSelector: ParsableArguments {
         )
         guard !ids.isEmpty else {
             throw CommandError(
-                "there is no such release \(version) of \(bundle); `\(PrintedCommand("release list --bundle \(bundle)"))` "
+                "there is no such release \(version) of \(bundle); `\(PrintedCommand("release list --bundle \(bundle.shellWord)"))` "
                     + "shows those there are"
             )
         }

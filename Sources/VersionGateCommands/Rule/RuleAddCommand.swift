@@ -35,7 +35,7 @@ struct RuleAddCommand: AsyncParsableCommand {
         try await options.edit(on: database, doubts: doubts, values: fields.values) { editor, values in
             try editor.insert([.init(\Rule.key, key)] + values)
         }
-        if !fields.has(\.bundle) {
+        if !fields.has(\.bundle), !options.dryRun {
             print("The rule is for every app; for one app: \(PrintedCommand("rule edit \(key) --bundle BUNDLE"))")
         }
         for meaning in fields.meanings { print(meaning) }

@@ -35,15 +35,16 @@ struct RuleEditCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func validate() throws {
+        let key = key.shellWord
         if let rollout {
             throw ValidationError(
-                "The rollout has a command of its own: \(PrintedCommand("rule rollout \(key) \(rollout)"))"
+                "The rollout has a command of its own: \(PrintedCommand("rule rollout \(key) \(rollout.shellWord)"))"
             )
         }
         if let newKey {
             throw ValidationError(
                 "A key never changes, as clients remember it. For the same rule by another key: "
-                    + "\(PrintedCommand("rule copy \(key) \(newKey)"))"
+                    + "\(PrintedCommand("rule copy \(key) \(newKey.shellWord)"))"
             )
         }
         if enable { throw ValidationError("To turn the rule on: \(PrintedCommand("rule enable \(key)"))") }

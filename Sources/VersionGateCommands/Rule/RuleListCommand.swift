@@ -41,8 +41,14 @@ struct RuleListCommand: AsyncParsableCommand {
         try await database.read { reports in
             try reports.warnOfUnknownApp(bundle)
             let now = try CommandClock(reports.session).now
+            let rules = try reports.rules(bundle: bundle, search: search)
+            if rules.contains(where: { $0.status.locksOut($0.rule) }),
+                let brake = ServerSession.brake(of: try ServerSession.all(reports.session))
+            {
+                CommandError(brake).printAsWarning()
+            }
             try output.print(
-                Self.rows(try reports.rules(bundle: bundle, search: search), now),
+                Self.rows(rules, now),
                 json: try reports.rulesJSON(bundle: bundle, search: search),
                 ifEmpty: nothingFound
             )

@@ -38,17 +38,21 @@ struct RuleShowCommand: AsyncParsableCommand {
                     throw try CommandError.noSuchRule(key, reports.session)
                 }
                 let fuse = rule.fuse == nil ? nil : try FuseStatus.all(reports.session)?.first { $0.rule == key }
-                print(RecordText(Self.facts(rule, status, at: now) + Self.fields(rule, fuse, at: now)).text)
+                let brake =
+                    status.locksOut(rule) ? ServerSession.brake(of: try ServerSession.all(reports.session)) : nil
+                print(RecordText(Self.facts(rule, status, brake, at: now) + Self.fields(rule, fuse, at: now)).text)
                 if !rule.steps.isEmpty { print("\n" + RampChart(rule: rule, now: now).text) }
             }
         }
     }
 
     /// What is so about the rule, and whom it is for.
-    private static func facts(_ rule: Rule, _ status: RuleStatus, at now: Timestamp) -> [RecordField] {
+    private static func facts(_ rule: Rule, _ status: RuleStatus, _ brake: String?, at now: Timestamp) -> [RecordField]
+    {
         let reason = status.reason.map { ": \(ChangeWords.local.sentence($0))" } ?? ""
         return [
             RecordField(name: "status", value: status.name.rawValue + reason),
+            RecordField(name: "brake", value: brake),
             RecordField(name: "next", value: status.next.map { TimeText.local($0, from: now) }),
             RecordField(name: "who", value: rule.audience),
         ]
@@ -60,7 +64,7 @@ struct RuleShowCommand: AsyncParsableCommand {
         let texts = rule.texts.map { "\($0.language)  \($0.title)  \($0.text)" }
         return rule.fields(at: now).map { field in
             if let fuse, field.name == Rule.column(\.fuse).name {
-                return RecordField(name: field.name, value: "\(fuse.fuse) %. \(fuse.sentence)")
+                return RecordField(name: field.name, value: "\(fuse.fuse) %. \(fuse.sentence(time: TimeText.local))")
             }
             guard field.name == rollout, !rule.steps.isEmpty else { return field }
             let plan = rule.holdInForce(at: now) == nil ? "then as planned below" : "its steps are held"

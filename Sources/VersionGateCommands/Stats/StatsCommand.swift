@@ -44,7 +44,8 @@ struct StatsCommand: AsyncParsableCommand {
             let session = reports.session
             let policy = try PolicyReader.policy(session, bundles: [bundle])
             guard let app = policy.apps.first else { throw try CommandError.noSuchApp(bundle, session) }
-            let figures = try AppFigures(bundle: bundle, in: policy, days: period.days, at: .now(), session)
+            let now = try CommandClock(session).now
+            let figures = try AppFigures(bundle: bundle, in: policy, days: period.days, at: now, session)
             guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
             let daily =
                 output.format == .json ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []

@@ -13,8 +13,9 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "Show what goes on: database, servers, lockouts, what begins or ends soon, the last change.",
         discussion: """
             Enabled lockouts come with what is so about each, as in the view rule_status, those that lock out the largest \
-            share of checks first. Shares are those of the last full hour and the present one, from the checks that \
-            servers have counted; the counts are claims of clients.
+            share of checks first. Shares are those of the checks of the rule's app (of a rule for every app: of all \
+            checks) in the last 10 minutes, since the change that made the rule what it is. Servers write counts every \
+            10 seconds, and none under the brake; the counts are claims of clients.
 
             Servers name their revision in their session of the database. Those on a standby are listed on that \
             standby, and those behind a pooler are not listed. Beside its counts each server notes every half minute that \
@@ -23,13 +24,14 @@ struct StatusCommand: AsyncParsableCommand {
             It needs no more rights than those of versiongate_server, and says what the role may not read.
 
             With --format json: an object with database, role, time, clock_offset (seconds by which the clock of the \
-            database is ahead of that of this machine), standby, revision, servers (address, revision, process, \
+            database is ahead of that of this machine), standby, revision, brake (which servers send lockouts as plain messages), servers (address, revision, process, \
             clock_offset: seconds by which its clock is ahead of that of the database, faults: certificate, disk, brake, key, \
             revision or counts), \
             gone_servers (name, address, revision, seen_at), open_edits (process, prepared, role, application: \
             sessions and prepared transactions that have edited and not committed), faults (what is wrong in the database, or too much for a feed), \
             lockouts (key, \
-            bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks), fuses (rule, \
+            bundle, status, reason, since, next, who, rollout, ends_at, locked_out, checks, has_risen, change, changed_at, \
+            changed_by), fuses (rule, \
             bundle, fuse, status: armed, blown or idle, app, checks, locked_out, change, blown_at, why), \
             upcoming (at, kind, name, rollout), paused_apps, last_change (id, at, role, os_user, tool, why, summary), \
             counts_since, unknown_checks (at_least, at_most: checks of apps that were not added) and hidden (policy, \
@@ -56,7 +58,7 @@ struct StatusCommand: AsyncParsableCommand {
                 let statuses = lockouts.isEmpty ? [:] : try RuleStatus.all(session, keys: lockouts.map(\.key))
                 return StatusReport(
                     status: status,
-                    lockouts: policy.map { EnabledLockout.all(in: $0, status.counts, statuses, at: status.time) },
+                    lockouts: policy.map { EnabledLockout.all(in: $0, status.shares, statuses, at: status.time) },
                     events: policy?.eventsOfNextDay(at: status.time),
                     pausedApps: policy?.apps.filter(\.paused).map(\.bundle),
                     largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],

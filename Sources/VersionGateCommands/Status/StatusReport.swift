@@ -27,6 +27,7 @@ struct StatusReport {
     /// For people, without a line break at its end.
     var text: String {
         var parts = [RecordText(fields).text]
+        if let brake = status.brake { parts.append(terminal.paragraphs("Brake: \(brake).".visible())) }
         for fault in CommandClock.faults(clock, status.servers) { parts.append("Warning: \(fault)") }
         parts += faultSentences.map { terminal.paragraphs("Warning: \($0)".visible()) }
         if let lockouts { parts.append(text(lockouts)) }
@@ -111,7 +112,7 @@ struct StatusReport {
 
     private func gone(_ server: ServerSighting) -> String {
         "\(server.name)\(server.address.map { ", at \($0)," } ?? "") had revision \(server.revision), heard of last"
-            + " \(server.seenAt.distance(from: status.time) ?? "\(server.seenAt)")"
+            + " \(server.seenAt.distance(from: status.time) ?? TimeText.local(server.seenAt))"
     }
 
     private func text(_ lockouts: [EnabledLockout]) -> String {
@@ -122,22 +123,26 @@ struct StatusReport {
             "STATUS",
             "ROLLOUT",
             "ENDS",
+            "SINCE",
             "WHO",
             named: 2,
-            silent: ["ROLLOUT": "100 %"]
+            silent: ["ROLLOUT": "100 %", "ENDS": "-"]
         )
         for lockout in lockouts {
             table.add(
-                lockout.share,
+                status.isBraked ? "brake" : lockout.shareText,
                 lockout.rule.key,
-                lockout.status?.name.rawValue ?? "not known",
+                status.isBraked && lockout.locksOut ? "brake" : lockout.status?.name.rawValue ?? "not known",
                 "\(lockout.rule.rollout(at: status.time)) %",
                 lockout.rule.endsAt?.distance(from: status.time) ?? "-",
+                lockout.share?.change.map { $0.name(at: status.time) } ?? "-",
                 lockout.rule.who + (lockout.status?.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
             )
         }
         let heading =
-            "Enabled lockouts, and the checks that they locked out since \(TimeText.local(status.countsSince)):"
+            status.isBraked
+            ? "Enabled lockouts, by which nobody is locked out while the brake is on:"
+            : "Enabled lockouts, and the checks of the last 10 minutes that they locked out since they are what they are:"
         return "\(terminal.paragraphs(heading))\n\(table.text)"
     }
 
@@ -178,7 +183,7 @@ struct StatusReport {
             + NumberText.checks(unknown.upperBound)
         return terminal.paragraphs(
             "Unknown apps: \(checks) since \(TimeText.local(status.countsSince)) named an app that was not added."
-                + " Which ones is not kept. Look for a misspelled bundle, or add the app: \(PrintedCommand("app add BUNDLE"))"
+                + " The page /unknowns of each server lists them since its start. Look for a misspelled bundle, or add the app: \(PrintedCommand("app add BUNDLE"))"
         )
     }
 
@@ -189,7 +194,7 @@ struct StatusReport {
         [
             "database": database, "role": status.role, "time": status.time,
             "clock_offset": JSONValue.number("\(clock.offset)"), "standby": status.isStandby,
-            "revision": status.revision, "servers": status.servers.map(Self.server),
+            "revision": status.revision, "brake": status.brake, "servers": status.servers.map(Self.server),
             "gone_servers": status.goneServers.map(Self.goneServer), "open_edits": status.openEdits.map(Self.openEdit),
             "faults": faultSentences, "lockouts": lockouts?.map { Self.lockout($0, at: status.time) },
             "fuses": status.fuses?.map(Self.fuse), "upcoming": events?.map(Self.event), "paused_apps": pausedApps,
@@ -222,7 +227,9 @@ struct StatusReport {
         return [
             "key": rule.key, "bundle": rule.bundle, "status": status?.name.rawValue, "reason": status?.reason,
             "since": status?.since, "next": status?.next, "who": rule.audience, "rollout": rule.rollout(at: now),
-            "ends_at": rule.endsAt, "locked_out": lockout.counts?.lockedOut, "checks": lockout.counts?.checks,
+            "ends_at": rule.endsAt, "locked_out": lockout.share?.lockouts, "checks": lockout.share?.checks,
+            "has_risen": lockout.share?.hasRisen, "change": lockout.share?.change?.id,
+            "changed_at": lockout.share?.change?.at, "changed_by": lockout.share?.change?.role,
         ]
     }
 

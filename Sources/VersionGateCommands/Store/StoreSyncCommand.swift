@@ -53,11 +53,19 @@ struct StoreSyncCommand: AsyncParsableCommand {
         }
     }
 
+    /// The database, for which the state folder is none where another is named: it keeps what the store answered.
+    private func place() throws -> DatabaseOptions {
+        var database = database
+        if case .named = try database.source() { database.stateDir = nil }
+        return database
+    }
+
     func run() async throws {
+        let database = try place()
         let apps = try await database.withConnection(as: .admin) { connection, logger, _ in
             try await PolicyEditing(connection, logger: logger).prepare(commits: !options.dryRun) { try chosenApps($0) }
         }
-        let lookup = StoreLookup(base: storeURL, folder: try? database.stateDirectory())
+        let lookup = StoreLookup(base: storeURL, folder: try? self.database.stateDirectory())
         let places: [String?] = countries.isEmpty ? [nil] : Set(countries).sorted()
         let questions = apps.flatMap { app in
             places.map { StoreQuestion(bundle: app.bundle, storeID: app.numberInStore, country: $0) }
@@ -82,7 +90,7 @@ struct StoreSyncCommand: AsyncParsableCommand {
             for error in lacking { say(error, isFailure: found.isEmpty) }
             guard !found.isEmpty else { continue }
             do {
-                for refusal in try await record(found, of: app.bundle).refusals {
+                for refusal in try await record(found, of: app.bundle, on: database).refusals {
                     say(refusal.error, isFailure: refusal.isFailure)
                 }
             } catch let error as CommandError {
@@ -114,7 +122,11 @@ struct StoreSyncCommand: AsyncParsableCommand {
     }
 
     /// Records what is new of an app, in one change.
-    private func record(_ found: [StoreFinding], of bundle: String) async throws -> StoreDecision {
+    private func record(
+        _ found: [StoreFinding],
+        of bundle: String,
+        on database: DatabaseOptions
+    ) async throws -> StoreDecision {
         let decision = try await database.read { try StoreDecision(found, of: bundle, $0.session) }
         guard !decision.isEmpty else { return decision }
         try await options.edit(on: database, as: StoreDecision.tool, values: { $0.now }) { editor, now in

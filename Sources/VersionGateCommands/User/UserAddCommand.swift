@@ -78,7 +78,7 @@ struct UserAddCommand: AsyncParsableCommand {
         print(Self.text(name, role.userRole, added, hasPassword: password != nil))
         if generatePassword, let password { print("Password, shown this once: \(password)") }
         if !added.existed, let address {
-            print("To log in: DATABASE_URL=\(LoginAddress.text(user: name, address: address))")
+            print("To log in: DATABASE_URL=\(LoginAddress.text(user: name, address: address).shellWord)")
         }
     }
 

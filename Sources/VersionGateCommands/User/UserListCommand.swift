@@ -30,7 +30,7 @@ struct UserListCommand: AsyncParsableCommand {
 extension PolicyUser: ListedObject {
     static let header = ["NAME", "ROLE", "LAST EDIT"]
 
-    var cells: [String] { [name, role.rawValue, lastEdit?.description ?? "-"] }
+    var cells: [String] { [name, role.rawValue, lastEdit.map { TimeText.local($0) } ?? "-"] }
 
     var json: JSONValue { ["name": name, "role": role.rawValue, "last_edit": lastEdit?.description] }
 }

@@ -73,7 +73,7 @@ struct ChartImageTests {
 
     @Test("Whatever a chart is made of, its image and legend are well-formed, and nothing in them runs or has a style")
     func wellFormed() throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let css = try String(contentsOf: RepositoryFile.url("Sources/PolicyPages/Assets/charts.css"), encoding: .utf8)
         let elements: Set = [
             "figure", "figcaption", "h3", "p", "svg", "title", "desc", "defs", "pattern", "path", "rect", "circle",
@@ -122,7 +122,7 @@ struct ChartImageTests {
 
     @Test("Every value of lines and areas is drawn at its place and height, and gaps are left")
     func values() throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         for _ in 0..<Trials.count(1_000) {
             let chart = Self.chart(&random)
             guard chart.shape != .bars, !chart.isEmpty, !chart.isZero else { continue }

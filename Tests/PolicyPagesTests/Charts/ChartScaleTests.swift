@@ -31,7 +31,7 @@ struct ChartScaleTests {
 
     @Test("A scale holds every value, with two to six ticks that differ")
     func holdsAll() {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         for _ in 0..<1_000 {
             let unit = random.pick([Chart.Unit.share, .checks])
             let greatest =
@@ -79,7 +79,7 @@ struct ChartScaleTests {
 
     @Test("Places begin where the one before ends, from the left to the right, and ticks lie among them")
     func edges() {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         for _ in 0..<200 {
             let axis = ChartImageTests.chart(&random).axis
             let places = ChartPlaces(axis)

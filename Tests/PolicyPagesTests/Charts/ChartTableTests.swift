@@ -12,7 +12,7 @@ import UpdatePolicy
 struct ChartTableTests {
     @Test("The table of a chart has each of its numbers with every digit, and names what they are")
     func numbers() throws {
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         for _ in 0..<Trials.count(1_000) {
             let chart = ChartImageTests.chart(&random)
             guard !chart.isEmpty else { continue }

@@ -30,7 +30,8 @@ struct FusePageTests {
             """
         )
         try await owner.execute(
-            "INSERT INTO fuse_counts VALUES ('lock', 'a', date_trunc('minute', now()), 1000, 30)"
+            "INSERT INTO lockout_counts VALUES ('lock', 'a', date_trunc('minute', now()), 1000, 30,"
+                + " (SELECT revision FROM policy_revision))"
         )
         var lock = Rule(key: "lock", bundle: "a", title: "T", text: "X")
         (lock.enabled, lock.lockout, lock.versions) = (true, true, "<2")
@@ -64,7 +65,7 @@ struct FusePageTests {
         #expect(before.contains("1 of 1 has a fuse.") && !before.contains("The fuse of"))
         await armed.close()
 
-        try await owner.execute("UPDATE fuse_counts SET lockouts = 900")
+        try await owner.execute("UPDATE lockout_counts SET lockouts = 900")
         #expect(try await owner.query("SELECT blow_fuses()").value(as: Int32.self) == 1)
         let blown = pages()
         for path in ["/", "/rules/lock"] {

@@ -96,6 +96,8 @@ struct PageTests {
         let overview = String(decoding: await scene.page([]).body, as: UTF8.self)
         #expect(overview.contains("href=\"/rules/a\""), "the enabled lockout")
         #expect(overview.contains("1 lockout is enabled."), "what it is now only the database knows")
+        #expect(overview.contains("To stop lockouts without the database") && overview.contains("versiongate brake on"))
+        #expect(!overview.contains("app pause"), "which needs the database")
         #expect(!String(decoding: await scene.page(["rules", "a"]).body, as: UTF8.self).contains("<dt>Status</dt>"))
         #expect(await scene.page(["history"]).status == 503)
         #expect(await scene.page(["apps", "com.example.doto", "versions.csv"]).status == 503)
@@ -117,6 +119,26 @@ struct PageTests {
         )
         #expect(preReleases.count == 1 && preReleases[0].contains("1.2-qa") && !preReleases[0].contains("9.9"))
         #expect(others.count == 1 && others[0].contains("9.9") && !others[0].contains("1.2-qa"))
+    }
+
+    @Test(
+        "The page of an app says that more rules are not shown where there are more, and not of the last one",
+        arguments: [200, 201]
+    )
+    func moreRules(count: Int) throws {
+        var facts = ServerFacts()
+        facts.policy = try CompiledPolicy(
+            Policy(
+                revision: 1,
+                token: "token",
+                apps: [App(bundle: "a")],
+                releases: [],
+                rules: (1...count).map { Rule(key: "k\($0)", bundle: "a", title: "T", text: "X") }
+            )
+        )
+        let scene = PageScene(facts: facts, now: TestScene.now)
+        let page = try AppPage("a", PagePeriod([]), scene).response(nil, scene)
+        #expect(String(decoding: page.body, as: UTF8.self).contains("Only the first 200 are shown") == (count > 200))
     }
 
     @Test("The page of a rule says that it is held, and prints what lets it go on, and what holds it")

@@ -13,7 +13,7 @@ struct AppFiguresTests {
     @Test("The shares of versions are those that SQL counts", arguments: [1, 7, 30, 90])
     func versions(days: Int) async throws {
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await counted.addAtRandom(&random, days: days, rows: 600)
         let chart = try await counted.chart("versions", days: days)
         #expect(chart.axis.count == (days == 1 ? 24 : days + 1))
@@ -65,7 +65,7 @@ struct AppFiguresTests {
     @Test("The shares of messages and lockouts are those that SQL counts", arguments: [1, 7, 30])
     func messages(days: Int) async throws {
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await counted.addAtRandom(&random, days: days, rows: 200)
         let chart = try await counted.chart("messages", days: days)
         #expect(chart.series.map(\.name) == ["message", Chart.lockout])
@@ -84,7 +84,7 @@ struct AppFiguresTests {
     @Test("The shares of systems and regions are those that SQL counts")
     func systemsAndRegions() async throws {
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await counted.addAtRandom(&random, days: 7, rows: 300)
         let period = """
             lower(bundle) = 'a' AND hour >= date_trunc('day', '\(CountedChecks.now)'::timestamptz, 'UTC') - interval '7 days'
@@ -117,7 +117,7 @@ struct AppFiguresTests {
     @Test("The adoption of releases is that which SQL counts from the start of each", arguments: [30, 60, 24 * 12])
     func adoption(hoursLive: Int) async throws {
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await counted.addAtRandom(&random, days: 6, rows: 600)
         let now = "date_trunc('hour', '\(CountedChecks.now)'::timestamptz)"
         try await counted.connection.execute(
@@ -175,7 +175,7 @@ struct AppFiguresTests {
     func rolledUp() async throws {
         let rows = Trials.count(2_000)
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         try await counted.addAtRandom(&random, days: 365, rows: rows)
         let before = try await counted.figures(days: 365).charts.filter { !$0.name.hasPrefix("adoption") }
         let rolled = try await counted.connection.transaction { session in

@@ -35,7 +35,7 @@ struct RuleFiguresTests {
     @Test("What was sent of a rule is what SQL counts", arguments: [1, 7, 90])
     func sent(days: Int) async throws {
         let counted = try await CountedChecks()
-        var random = FuzzRun.generator()
+        var random = SeededGenerator()
         let hours = (0..<(days * 24)).filter { _ in random.chance(40) }
         let rows = hours.flatMap { hour in
             ["r", "q"].map { rule in

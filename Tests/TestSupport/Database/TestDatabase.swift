@@ -13,7 +13,7 @@ import TestSystem
 /// database elsewhere.
 public struct TestDatabase: Sendable {
     /// Roles, beside those of versiongate, as which tests may log in once they have created them.
-    public static let additionalRoles = ["test_alice", "test_bob"]
+    public static let additionalRoles = ["test_alice", "test_bob", "test_carol"]
 
     /// The name of the database.
     public let name: String
@@ -27,6 +27,15 @@ public struct TestDatabase: Sendable {
             preconditionFailure("the test needs the trait .database or .migratedDatabase")
         }
         return database
+    }
+
+    /// Runs with a copy of the database as `current`; what happens there leaves the database as it is, whose sessions end.
+    public static func withCopy<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let copy = try await current.server.copy(of: current)
+        defer { copy.server.dropDatabase(copy) }
+        return try await $ofThisTest.withValue(copy, operation: body)
     }
 
     /// The settings to connect as a role; by default as the superuser who owns the database.

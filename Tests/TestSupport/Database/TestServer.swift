@@ -68,6 +68,15 @@ actor TestServer {
         }
     }
 
+    /// A copy of a database, whose sessions end.
+    func copy(of database: TestDatabase) async throws -> TestDatabase {
+        _ = try await creating.query(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1",
+            [database.name]
+        )
+        return try await createDatabase(template: database.name)
+    }
+
     private func createDatabase(template: String) async throws -> TestDatabase {
         count += 1
         let name = "test_\(count)"

@@ -13,16 +13,10 @@ public enum FuzzRun {
         ProcessInfo.processInfo.environment["VERSIONGATE_FUZZ_SECONDS"].flatMap(Double.init) ?? 0.2
     )
 
-    /// The random numbers of a test.
-    public static func generator() -> SeededGenerator {
-        let seed = ProcessInfo.processInfo.environment["VERSIONGATE_SEED"].flatMap { UInt64($0) }
-        return SeededGenerator(seed: seed ?? .random(in: 0...UInt64.max))
-    }
-
     /// Gives one input after the other to `body`, which tells whether it was accepted; both must happen, however slow the
     /// machine is.
     public static func run(_ what: String, _ body: (inout SeededGenerator) throws -> Bool) throws {
-        var random = generator()
+        var random = SeededGenerator()
         let seed = random.seed
         var (accepted, refused) = (0, 0)
         let memory = residentBytes()

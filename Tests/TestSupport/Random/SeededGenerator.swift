@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
+
 /// A generator of random numbers that repeats itself for the same seed
 /// ([SplitMix64](https://prng.di.unimi.it/splitmix64.c)).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -8,8 +10,16 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 
-    /// Begins with the seed; without one, with a random one.
-    public init(seed: UInt64 = .random(in: 0...UInt64.max)) {
+    /// The seed of the random tests of this process: `VERSIONGATE_SEED`, else one by chance, which is printed.
+    public static let ofThisProcess: UInt64 = {
+        if let given = ProcessInfo.processInfo.environment["VERSIONGATE_SEED"].flatMap({ UInt64($0) }) { return given }
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("random tests: VERSIONGATE_SEED=\(seed) repeats them")
+        return seed
+    }()
+
+    /// Begins with the seed; without one, with that of this process.
+    public init(seed: UInt64 = SeededGenerator.ofThisProcess) {
         self.seed = seed
         state = seed
     }

@@ -17,8 +17,8 @@ public enum Trials {
 
     /// Which quarter of the rows of tables is tried: as `VERSIONGATE_SEED` says, else one by chance.
     private static let quarter: Int = {
-        let quarter = Int(FuzzRun.generator().seed % 4)
-        if !isWhole { print("rows of tables: a quarter, which VERSIONGATE_SEED=\(quarter) repeats") }
+        let quarter = Int(SeededGenerator.ofThisProcess % 4)
+        if !isWhole { print("rows of tables: quarter \(quarter), as of VERSIONGATE_SEED") }
         return quarter
     }()
 

@@ -103,11 +103,29 @@ struct CheckExplainer {
             heldSince: rule.holdInForce(at: time),
             release: reason.release,
             lockout: rule.lockout,
+            match: outcome == .sent || outcome == .sentWithoutLockout ? match(rule) : nil,
             unmet: unmet,
             hangsOnPreRelease: hangsOnPreRelease(rule),
             hangsOnSystem: outcome == .sent && (reason.asksForSystem || rule.os != nil),
             obstacle: reason.obstacle
         )
+    }
+
+    /// The title of a rule that is met, whom it is for, and what the client has of what it asks for.
+    private func match(_ rule: Rule) -> String {
+        let fields = Condition.onClients.filter { $0.value(in: rule) != .null }.compactMap(\.field)
+        let asked = (rule.target == nil || fields.contains(.version) ? [] : [ClientField.version]) + fields
+        let had = asked.compactMap { field in client.shown(field).map { "\(field.name) \($0)" } }
+        let attributes = (rule.attributes ?? []).compactMap { asked in
+            client.attribute(UTF8Text(asked.name)).map { "\(asked.name) \($0.string)" }
+        }
+        let sent = (had + attributes).joined(separator: ", ")
+        let part = bucket(rule).flatMap(Percentage.init(hundredths:)).flatMap { bucket in
+            rule.rollout(at: time) == .all
+                ? nil : "; its installation is at \(bucket) % of the \(rule.rollout(at: time)) % that are reached"
+        }
+        return "\"\(rule.title)\" is for \(rule.audience)"
+            + (sent.isEmpty ? "" : "; this client sent \(sent)") + "\(part ?? "")."
     }
 
     /// Whether the version of the client is a pre-release that a rule judges in another way than the release with its numbers.
@@ -212,7 +230,7 @@ extension CheckExplainer {
         _ judgement: ReleaseList.Judgement
     ) -> ReleaseObstacle.Reason? {
         switch release.row.state(at: time) {
-        case .withdrawn: return .withdrawn
+        case .withdrawn(let withdrawnAt): return .withdrawn(withdrawnAt <= time ? withdrawnAt : nil)
         case .staged: return .staged
         case .noDate: return .noDate
         case .comes(let liveAt): return .liveFrom(liveAt)

@@ -31,7 +31,8 @@ package struct CheckRemarks {
             let similar = SimilarNames.of(bundle, among: policy.apps.map(\.bundle)).first
             let cure =
                 similar.map { "; did you mean \($0)?" }
-                ?? (isPast ? "" : "; to add it: \(command("app add \(bundle)"))")
+                ?? (isPast || !bundle.isBundleIdentifier
+                    ? "" : "; to add it: \(command("app add \(bundle.shellOperand)"))")
             warnings.append(
                 "there is no app \(bundle)\(isPast ? " in this policy" : ""), so only rules for every app are asked\(cure)"
             )

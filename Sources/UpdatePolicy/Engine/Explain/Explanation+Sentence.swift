@@ -143,7 +143,8 @@ private struct ExplanationWords {
     private func text(_ obstacle: ReleaseObstacle) -> String {
         let release = obstacle.release
         switch obstacle.reason {
-        case .withdrawn: return "\(release) is withdrawn"
+        case .withdrawn(let time):
+            return time.map { "\(release) was withdrawn at \(moment($0))" } ?? "\(release) is withdrawn"
         case .staged: return "\(release) is staged, so not everybody can get it"
         case .noDate: return "\(release) has no date from which it is live"
         case .liveFrom(let time): return "\(release) is live from \(moment(time)) on"

@@ -34,6 +34,8 @@ package struct Explanation: Sendable, Equatable {
     /// The release that is offered, or waited for.
     package let release: String?
     package let lockout: Bool
+    /// Why it is sent: its title, whom it is for, and what of that the client is; `nil` where it is not sent.
+    package let match: String?
     let unmet: Condition?
 
     /// Whether it hangs on it that the client's version is read as a pre-release.
@@ -70,7 +72,8 @@ extension Explanation {
 /// A release that a rule waits for, and why the client cannot get it yet.
 package struct ReleaseObstacle: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
-        case withdrawn
+        /// Since when; `nil` where that is still to come, before it is live.
+        case withdrawn(Timestamp?)
         case staged
         case noDate
         case liveFrom(Timestamp)

@@ -17,8 +17,8 @@ final class RuleGroup: Sendable {
     /// The indexes of the final rules that can reach anybody.
     let finalRules: [UInt32]
 
-    /// The indexes of the enabled lockouts with a fuse.
-    let fusedRules: [UInt32]
+    /// The indexes of the enabled lockouts.
+    let lockoutRules: [UInt32]
 
     /// How many of them can reach anybody.
     let reachableCount: Int
@@ -71,7 +71,7 @@ final class RuleGroup: Sendable {
         self.reachableCount = reachableCount
         rulesByValue = HashIndex(values)
         self.hasLongLists = hasLongLists
-        fusedRules = rows.indices.filter { rows[$0].fuse != nil && rows[$0].lockout && rows[$0].enabled }
+        lockoutRules = rows.indices.filter { rows[$0].lockout && rows[$0].enabled }
             .map { UInt32(truncatingIfNeeded: $0) }
         self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
         let sorted = byPlatform.sorted { $0.key < $1.key }

@@ -8,8 +8,8 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-@Suite("Counts for fuses")
-struct FuseCountsTests {
+@Suite("Counts of lockouts")
+struct LockoutCountsTests {
     private struct Name: Hashable {
         let rule: String
         let bundle: String?
@@ -20,7 +20,7 @@ struct FuseCountsTests {
         CountedPolicy.noon.advanced(byMicroseconds: Int64(minutes * 60_000_000))
     }
 
-    /// Rules with a fuse, and some that must not be counted although they look like it.
+    /// Lockouts, one without a fuse, and some rules that must not be counted although they look like it.
     private static let rules: [Rule] = {
         func rule(_ key: String, _ bundle: String?, _ change: (inout Rule) -> Void = { _ in }) -> Rule {
             var rule = Rule(key: key, bundle: bundle, versions: "<1.1", title: "t", text: "x")
@@ -36,7 +36,7 @@ struct FuseCountsTests {
                 rule.versions = "<2"
                 rule.lockoutWithoutUpdate = false
             },
-            rule("later", "doto") { $0.startsAt = minutes(2) }, rule("over", "doto") { $0.endsAt = minutes(2) },
+            rule("later", "doto") { $0.startsAt = minutes(2.4) }, rule("over", "doto") { $0.endsAt = minutes(2.6) },
             rule("ramp", "doto") { rule in
                 rule.rollout = .zero
                 rule.steps = [RolloutStep(at: minutes(3), rollout: Percentage(hundredths: 5_000) ?? .all)]
@@ -65,29 +65,30 @@ struct FuseCountsTests {
     private static func armed(_ bundle: String?, at time: Timestamp) -> [Rule] {
         rules.filter { rule in
             let share = rule.steps.filter { $0.at <= time }.last?.rollout ?? rule.rollout
-            return rule.fuse != nil && rule.enabled && rule.lockout && (rule.bundle == nil || rule.bundle == bundle)
+            return rule.enabled && rule.lockout && (rule.bundle == nil || rule.bundle == bundle)
                 && bundle != "paused" && rule.startsAt.map { $0 <= time } ?? true
                 && rule.endsAt.map { time < $0 } ?? true
                 && share > .zero
         }
     }
 
-    @Test("Counts for fuses are those of a naive count: by rule, app and minute, while the rule may lock out")
+    @Test("Counts of lockouts are those of a naive count: by rule, app and minute, while the rule may lock out")
     func agreesWithNaiveCount() throws {
-        var random = FuzzRun.generator()
-        print("counts for fuses: VERSIONGATE_SEED=\(random.seed) repeats this")
+        var random = SeededGenerator()
+        print("counts of lockouts: VERSIONGATE_SEED=\(random.seed) repeats this")
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         var policies = [try Self.policy(revision: 7)]
         var expected: [Int64: [Name: [Int]]] = [:]
         var counted: [Int64: [Name: [Int]]] = [:]
         func drain() {
-            for fuses in recorder.drainFuses() {
-                for (rule, bundle, load) in fuses.all {
+            for part in recorder.drainLockouts() {
+                for load in part.all {
                     let minute =
-                        (fuses.minute.microsecondsSince1970 - CountedPolicy.noon.microsecondsSince1970) / 60_000_000
-                    let name = Name(rule: rule, bundle: bundle, minute: minute)
-                    let before = counted[fuses.revision, default: [:]][name] ?? [0, 0]
-                    counted[fuses.revision, default: [:]][name] = [before[0] + load.checks, before[1] + load.lockouts]
+                        (part.minute.microsecondsSince1970 - CountedPolicy.noon.microsecondsSince1970) / 60_000_000
+                    let name = Name(rule: load.rule, bundle: load.bundle, minute: minute)
+                    #expect(load.hasFuse == (load.rule != "no-fuse"))
+                    let before = counted[part.revision, default: [:]][name] ?? [0, 0]
+                    counted[part.revision, default: [:]][name] = [before[0] + load.checks, before[1] + load.lockouts]
                 }
             }
         }
@@ -115,26 +116,28 @@ struct FuseCountsTests {
         }
         drain()
         #expect(counted == expected)
-        #expect(recorder.drainFuses().isEmpty)
+        #expect(recorder.drainLockouts().isEmpty)
         let keys = Set(counted.values.flatMap { $0.keys.map(\.rule) })
-        #expect(keys == ["own", "every", "way-out", "later", "over", "ramp", "behind"])
+        #expect(keys == ["own", "every", "way-out", "later", "over", "ramp", "behind", "no-fuse"])
         #expect(policies[0].armedFuseCount == 7)
     }
 
-    @Test("Counts for fuses cost a policy without one nothing: none are kept")
-    func keepsNothingWithoutFuses() throws {
+    @Test("A policy without a lockout has none counted, and under the brake none is")
+    func keepsNothingWithoutLockouts() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
         let plain = try Self.policy(
             revision: 1,
             Self.rules.map { rule in
                 var rule = rule
-                rule.fuse = nil
+                rule.lockout = false
                 return rule
             }
         )
-        #expect(!plain.hasFuses && plain.armedFuseCount == 0)
+        #expect(!plain.hasLockouts && !plain.hasFuses && plain.armedFuseCount == 0)
         try recorder.answer(plain, CountedPolicy.client(["version": "1.0"]))
-        #expect(recorder.drainFuses().isEmpty)
-        #expect(try Self.policy(revision: 1).hasFuses)
+        let braked = try Self.policy(revision: 1).sendingLockouts(false)
+        #expect(braked.hasLockouts && braked.hasFuses)
+        try recorder.answer(braked, CountedPolicy.client(["version": "1.0"]))
+        #expect(recorder.drainLockouts().isEmpty)
     }
 }

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Postgres
+import TestDatabase
+import TestRandom
+import TestSystem
+import Testing
+
+/// What the screens say of now, beside what clients were answered.
+@Suite("What is so now", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
+struct NowTests {
+    private static let setup = [
+        """
+        INSERT INTO apps (bundle) VALUES ('shop'), ('bank'), ('desk'), ('fleet');
+        INSERT INTO releases (bundle, platform, version, live_at)
+        SELECT bundle, 'ios', '2', now() - interval '9 days' FROM apps
+        """,
+        """
+        INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text)
+        VALUES ('old', 'shop', '<0.5', true, true, 'T', 'X')
+        """,
+    ]
+
+    private static let onlyOld = #"<h1 class="calm">1 lockout is in force.</h1>"#
+
+    private let versiongate = BuiltBinary(.current)
+
+    private struct Status: Decodable {
+        struct Lockout: Decodable {
+            let locked_out, checks, change: Int
+            let has_risen: Bool
+        }
+
+        let lockouts: [Lockout]
+    }
+
+    /// What clients were answered, in the time of the test: in minutes, and whether they were locked out, by app.
+    private struct Answers {
+        var all: [(app: String, minute: Double, isLockedOut: Bool)] = []
+
+        /// The share of an app's checks of the ten minutes before a time that were locked out, of those since another. Whole
+        /// minutes are counted, so what was nine to ten minutes ago may be among them.
+        func shares(of app: String, at minute: Double, since start: Double) -> Set<String> {
+            let shares = [9.1, 10].map { length in
+                let counted = all.filter { $0.app == app && $0.minute > minute - length && $0.minute >= start }
+                let part = Double(counted.count(where: \.isLockedOut)) / Double(counted.count)
+                return "\((part * 1_000).rounded() / 10) % of \(counted.count)"
+            }
+            return Set(shares)
+        }
+    }
+
+    /// Asks for each app, `old` of 40 with a version that `bad` locks out, and waits until that is counted.
+    private static func ask(
+        _ server: ServingBinary,
+        _ owner: PostgresConnection,
+        _ answers: inout Answers,
+        at minute: Double
+    ) async throws {
+        let sum = "SELECT coalesce(sum(checks), 0)::int8 FROM check_counts"
+        let before = try await owner.query(sum).value(as: Int64.self)
+        for number in 0..<40 {
+            for app in ["shop", "bank", "desk", "fleet"] {
+                let version = app == "shop" ? (number < 3 ? "0.4" : "2") : number < 36 ? "1" : "2"
+                let body = #"{"bundle":"\#(app)","version":"\#(version)","platform":"ios","install":"\#(number)"}"#
+                let answer = try await server.check(body)
+                answers.all.append((app, minute, answer.contains(#""lockout":true"#)))
+            }
+        }
+        try await Poll.until("that the checks are counted") {
+            try await owner.query(sum).value(as: Int64.self) == before + 160
+        }
+    }
+
+    /// Makes all that was written older, as if the clock had gone on by so many minutes.
+    private static func wait(_ minutes: Double, _ owner: PostgresConnection) async throws {
+        try await owner.execute(
+            """
+            UPDATE changes SET at = at - interval '\(minutes) minutes';
+            UPDATE lockout_counts SET minute = minute - interval '100 days \(minutes) minutes';
+            UPDATE lockout_counts SET minute = minute + interval '100 days'
+            """
+        )
+    }
+
+    private func row(of rule: String) async throws -> Substring? {
+        let status = try await versiongate.run("status").output
+        return status.split(separator: "\n").first { $0.contains(" \(rule) ") }
+    }
+
+    @Test("What screens say of now is what clients are answered, from a lockout of one app of four to its cure and on")
+    func agreesWithClients() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.setup)
+        let owner = try await database.connect()
+        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        try await ServingBinary.run(served, arguments: ["--count-interval", "1"]) { server in
+            var (answers, minute, started) = (Answers(), 0.0, 0.0)
+            func go(on minutes: Double) async throws {
+                try await Self.wait(minutes, owner)
+                minute += minutes
+            }
+            /// A page of this moment: those of the last five seconds are kept.
+            func page(_ path: String, with texts: Set<String>) async throws -> String {
+                var body = ""
+                try await Poll.until("\(texts) on \(path)") {
+                    body = try await server.management(path).body
+                    return texts.contains { body.contains($0) }
+                }
+                return body
+            }
+            // An old lockout of 7.5 % of another app is nothing new.
+            for _ in 0..<3 {
+                try await Self.ask(server, owner, &answers, at: minute)
+                try await go(on: 1_400)
+            }
+            try await Self.ask(server, owner, &answers, at: minute)
+            let calm = try await page("/", with: [Self.onlyOld])
+            #expect(calm.contains("7.5 % of 40") && !calm.contains("figure high"), "\(calm)")
+
+            try await database.edit(
+                """
+                INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text)
+                VALUES ('bad', 'desk', '<2', true, true, 'T', 'X')
+                """
+            )
+            let change = try await database.revision()
+            _ = try await server.ready { $0.contains("\"revision\":\(change)") }
+            started = minute + 0.01
+            print("now: a lockout hits 90 % of desk, one app of four")
+            for moment in [0.33, 1, 3, 10, 60] {
+                try await go(on: started + moment - minute)
+                try await Self.ask(server, owner, &answers, at: minute)
+                let truths = answers.shares(of: "desk", at: minute, since: started)
+                let status = try await row(of: "bad") ?? "-"
+                let overview = try await page("/", with: Set(truths.map { "<td class=\"figure high\">\($0)</td>" }))
+                let sentences = truths.map { "\($0.replacing(" of ", with: " of the ")) checks of the last 10 minutes" }
+                let rule = try await page("/rules/bad", with: Set(sentences))
+                print("now: after \(moment) min true \(truths); status: \(status)")
+                #expect(truths.contains { status.hasPrefix("\($0) ") }, "\(moment): \(status), true \(truths)")
+                #expect(overview.contains(#"<h1 class="alert">2 lockouts are in force.</h1>"#), "\(overview)")
+                for page in [overview, rule] {
+                    #expect(page.contains("change \(change) by versiongate_admin"), "\(page)")
+                }
+                #expect(overview.contains("<code>versiongate rule disable bad"))
+                // The worst first.
+                let (bad, old) = (overview.range(of: "/rules/bad"), overview.range(of: "/rules/old"))
+                #expect(bad?.lowerBound ?? overview.endIndex < old?.lowerBound ?? overview.endIndex)
+                let rows = try await versiongate.run("status").output.split(separator: "\n")
+                let place = { (key: String) in rows.firstIndex { $0.contains(" \(key) ") } ?? .max }
+                #expect(place("bad") < place("old"))
+            }
+
+            #expect(try await versiongate.run("rule disable bad --yes").status == 0)
+            _ = try await server.ready { $0.contains("\"revision\":\(change + 1)") }
+            let cured = minute + 0.01
+            for moment in [0.33, 1, 3, 10, 60] {
+                try await go(on: cured + moment - minute)
+                let overview = try await page("/", with: [Self.onlyOld])
+                let rule = try await page("/rules/bad", with: [">disabled</span>"])
+                let status = try await row(of: "bad")
+                print("now: after the cure and \(moment) min: status: \(status ?? "not in it")")
+                #expect(status == nil)
+                #expect(!overview.contains("figure high") && !overview.contains("rule disable bad"), "\(overview)")
+                #expect(!rule.contains("Locked out now"), "\(rule)")
+            }
+        }
+    }
+
+    @Test("An edit of a lockout's reach, of its app's releases, and a step of its ramp are felt in its share at once")
+    func feelsEdits() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.setup)
+        let owner = try await database.connect()
+        func count(_ lockouts: Int) async throws {
+            try await owner.execute(
+                """
+                INSERT INTO lockout_counts
+                SELECT 'old', 'shop', date_trunc('minute', now()), 100, \(lockouts), revision FROM policy_revision
+                """
+            )
+        }
+        func share() async throws -> String {
+            let text = try await versiongate.run("status --format json").output
+            let old = try #require(try JSONDecoder().decode(Status.self, from: Data(text.utf8)).lockouts.first)
+            return "\(old.locked_out) \(old.checks) \(old.change)\(old.has_risen ? " risen" : "")"
+        }
+        try await count(50)
+        #expect(try await share() == "50 100 2 risen")
+        // What does not change whom it reaches, is not felt.
+        try await database.edit("UPDATE rules SET title = 'U'", "UPDATE apps SET note = 'n' WHERE bundle = 'bank'")
+        #expect(try await share() == "50 100 2 risen")
+        try await database.edit("UPDATE rules SET versions = '<0.4'")
+        #expect(try await share() == "0 0 5")
+        try await count(10)
+        #expect(try await share() == "10 100 5")
+        try await database.edit("UPDATE releases SET note = 'n' WHERE bundle = 'bank'")
+        #expect(try await share() == "10 100 5")
+        try await database.edit("UPDATE releases SET live_at = now() - interval '1 minute' WHERE bundle = 'shop'")
+        #expect(try await share() == "0 0 7")
+        try await count(60)
+        #expect(try await share() == "60 100 7 risen")
+        // A final rule before it takes checks away.
+        try await database.edit(
+            """
+            INSERT INTO rules (key, bundle, versions, final, position, enabled, title, text)
+            VALUES ('first', 'shop', '0.1', true, -1, true, 'T', 'X')
+            """
+        )
+        #expect(try await share() == "0 0 8")
+        // What the clock does by itself is felt like an edit.
+        try await database.edit(
+            """
+            INSERT INTO rollout_steps
+            VALUES ('old', now() - interval '90 seconds', 10), ('old', now() + interval '1 hour', 50)
+            """
+        )
+        try await owner.execute("UPDATE changes SET at = at - interval '10 minutes'")
+        try await count(90)
+        try await owner.execute("UPDATE lockout_counts SET minute = minute - interval '5 minutes'")
+        #expect(try await share() == "0 0 9")
+        try await count(5)
+        #expect(try await share() == "5 100 9")
+    }
+
+    @Test("Under the brake every screen says brake: of how many are in force, of each lockout, of a check")
+    func saysBrake() async throws {
+        let database = TestDatabase.current
+        try await database.edit(Self.setup)
+        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
+        try await StateFolder.with { folder in
+            try "".write(toFile: "\(folder.path)/brake", atomically: true, encoding: .utf8)
+            try await ServingBinary.run(served, arguments: ["--state-dir", folder.path]) { server in
+                _ = try await server.ready { $0.contains("\"revision\":2") }
+                var status = ""
+                try await Poll.until("the brake in status: \(status)") {
+                    status = try await versiongate.run("status").output
+                    return status.contains("Brake: ")
+                }
+                #expect(status.contains("brake       old   brake"), "\(status)")
+                let overview = try await server.management("/").body
+                let heading = "<h1 class=\"alert\">The brake is on: 1 lockout is sent as a plain message.</h1>"
+                #expect(overview.contains(heading), "\(overview)")
+                for path in ["/", "/apps/shop", "/rules/old"] {
+                    let page = try await server.management(path).body
+                    #expect(page.contains(">brake</span>") && !page.contains(">on</span>"), "\(path): \(page)")
+                }
+                let tried = try await server.management("/try?bundle=shop&version=0.1&platform=ios").body
+                #expect(tried.contains("under its brake and sends no lockout: 1 message, no lockout."), "\(tried)")
+                #expect(tried.contains(">brake: sent without lockout</span>") && !tried.contains("locks out"))
+                let check = ["bundle=shop", "version=0.1", "platform=ios"]
+                for command in [["check", "--explain"] + check, ["rule", "list"], ["rule", "show", "old"]] {
+                    let said = try await versiongate.run(arguments: command)
+                    #expect((said.output + said.errors).lowercased().contains("brake"), "\(command): \(said.output)")
+                }
+            }
+        }
+    }
+}
