@@ -139,8 +139,8 @@ struct CommandHintTests {
         #expect(release.status == 0)
         #expect(
             release.errors == """
-                Warning: a has no store link for android: users there see no button where these rules lock them out: \
-                "block-1.1" (versiongate app edit a --store-link android=https://...)
+                Warning: rule "block-1.1" leads to the store, but a has no store link for android: users there see no \
+                button (versiongate app edit a --store-link android=https://...)
 
                 """
         )
