@@ -246,7 +246,11 @@ struct WayOutTests {
             ]
         )
         let found = try await owner.query("SELECT warning FROM policy_warnings WHERE rule = 'all'")
-        #expect(try found.map { try $0.decode("warning", as: String.self) } == ["nobody has a way out of rule \"all\" on ios"])
+        #expect(
+            try found.map { try $0.decode("warning", as: String.self) } == [
+                "nobody has a way out of rule \"all\" on ios"
+            ]
+        )
     }
 
     @Test("A lockout that is new and has no way out yet is warned of")
