@@ -128,7 +128,7 @@ struct PolicyColumnTests {
     private static let text = "words alone"
 
     private static let edits: [String: Edit] = [
-        "apps.bundle": Edit(value: "'c'", harmless: "a new spelling goes into all rows, whose rules concern"),
+        "apps.bundle": Edit(value: "'A'", harmless: "a new spelling goes into all rows, whose rules concern"),
         "apps.name": Edit(value: "'Other'", harmless: text),
         "apps.paused": Edit(first: "true", value: "false"),
         "apps.note": Edit(value: "'other'", harmless: "never sent"),
