@@ -8,13 +8,14 @@ extension UsageFault {
     /// may be meant, and probably is not.
     var judgement: (mistake: String?, warnings: [String]) {
         if let unknown, unknown != "help" { return (unknownCommand(unknown), []) }
-        guard path.count > 1, !words.contains("--help"), !words.contains("-h"),
+        guard path.count > 1, !asksForHelp,
             rest.count(where: { $0.hasPrefix("-") }) > 1 || rest.contains(where: Self.isSuspicious)
         else { return (nil, []) }
         let options = options
         let given = options.parted(rest)
         let mistake =
-            versionTaken(given, options) ?? longDash(given) ?? repeated(given)
+            versionTaken(given, options) ?? longDash(given) ?? negative(given, options) ?? shortOptions(given, options)
+            ?? repeated(given)
             ?? given.lazy.compactMap(wrongValue).first
         return (mistake, warnings(given))
     }
@@ -51,7 +52,8 @@ extension UsageFault {
 
     /// Whether a word is worth a closer look.
     private static func isSuspicious(_ word: String) -> Bool {
-        word.hasPrefix("--version") || word.contains { !$0.isASCII || "\\, ".contains($0) }
+        word.hasPrefix("--version") || word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
+            || word.contains { !$0.isASCII || "\\, ".contains($0) }
     }
 
     /// `--version` behind a command.
@@ -82,6 +84,14 @@ extension UsageFault {
             return "\"\(word.text)\" begins with a long dash, which some programs make of two hyphens; write --\(name)"
         }
         return nil
+    }
+
+    /// Letters behind one hyphen, of which the parser takes an h for a question for help.
+    private func shortOptions(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        let isCluster = given.contains { word in
+            word.option == nil && word.text.count > 2 && word.text.hasPrefix("-") && !word.text.hasPrefix("--")
+        }
+        return isCluster ? unknownOption(given, options) : nil
     }
 
     /// An option that takes one value and is there twice, or a flag and its opposite.

@@ -90,12 +90,23 @@ struct UsageFault {
         "--script": "--print",
     ]
 
+    /// What asks for help.
+    private static let help: Set = ["-h", "-help", "--help"]
+
+    /// Whether the words ask for help, or for what the parser makes of the commands.
+    var asksForHelp: Bool {
+        words.first == "help"
+            || words.contains { word in
+                Self.help.contains(word) || word.hasPrefix("--generate-completion-script") || word == "--experimental-dump-help"
+            }
+    }
+
     /// The first option that the command does not have.
-    private func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+    func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
         guard path.last != "psql",
             let unknown = given.first(where: { word in
                 word.option == nil && word.text.hasPrefix("-") && word.text.drop { $0 == "-" }.first?.isLetter == true
-                    && !["-h", "--help", "--version"].contains(word.text)
+                    && !Self.help.contains(word.text) && word.text != "--version"
             })
         else { return nil }
         let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
@@ -144,16 +155,32 @@ struct UsageFault {
 
     /// A value that counts as an option, because it begins with a hyphen.
     private func hyphen(_ given: [CommandOptions.Word]) -> String? {
+        given.lazy.compactMap { word in
+            guard let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
+                self.rest.contains(value)
+            else { return nil }
+            return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
+                + "\(word.text)=\(value.shellWord)"
+        }.first
+    }
+
+    /// A word such as `-2h` or `-30`, of which the parser reads each letter as an option of its own: the h asks for help.
+    func negative(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        func isNegative(_ text: String) -> Bool {
+            text.hasPrefix("-") && text.dropFirst().first.map { $0.isNumber || $0 == "." } == true
+        }
         for word in given {
-            if let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
-                rest.contains(value)
+            if let value = word.value, isNegative(value), word.option?.takesAnyValue == false,
+                !Self.texts.contains(word.text), rest.contains(value)
             {
-                return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
-                    + "\(word.text)=\(value.shellWord)"
+                return "\(word.text) is \(value), and nothing that it takes is negative"
             }
-            if word.option == nil, word.text.hasPrefix("-"), word.text.dropFirst().first?.isNumber == true {
-                return "\"\(word.text)\" begins with \"-\" and counts as an option; no number here is negative"
-            }
+            guard word.option == nil, isNegative(word.text) else { continue }
+            let times = options.timeOptions
+            return "\"\(word.text)\" begins with \"-\" and counts as an option; "
+                + (word.text.last?.isLetter != true || times.isEmpty
+                    ? "no number here is negative"
+                    : "a time from now stands behind \(times.joined(separator: " or ")): \(times[0]) \(word.text)")
         }
         return nil
     }
