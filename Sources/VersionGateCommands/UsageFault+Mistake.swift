@@ -40,7 +40,8 @@ extension UsageFault {
     /// The options whose value is a version or a range.
     private static let versions = names([.version, .range])
     /// The options that are given once for each value.
-    private static let lists = names([.texts, .platforms])
+    private static let lists = names([.texts]) + platforms
+    private static let platforms = names([.platforms])
 
     /// The options for columns of some types.
     private static func names(_ types: Set<ColumnType>) -> [String] {
@@ -118,7 +119,8 @@ extension UsageFault {
         let name = word.text
         if Self.lists.contains(name), option.isRepeating {
             let values = value.split { $0 == "," || $0 == " " }.map(String.init)
-            guard values.count > 1 else { return nil }
+            // The name of a platform may have blanks in it.
+            guard values.count > 1, value.contains(",") || !Self.platforms.contains(name) else { return nil }
             return "\(name) is \(value.shellWord); write each by itself: "
                 + values.map { "\(name) \($0.shellWord)" }.joined(separator: " ")
         }

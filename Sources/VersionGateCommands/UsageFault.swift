@@ -49,6 +49,13 @@ struct UsageFault {
     private static let otherNames = [
         "delete": "remove", "rm": "remove", "create": "add", "new": "add", "ls": "list", "get": "show", "set": "edit",
         "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
+        "import": "apply", "revert": "undo", "rollback": "undo", "stop": "disable",
+    ]
+
+    /// What people ask for that is done in another way, by the command and the word behind it.
+    private static let otherWays = [
+        "versiongate unblock": "rule disable KEY", "versiongate rule rename": "rule copy KEY NEW",
+        "versiongate app rename": "app edit BUNDLE --name NAME",
     ]
 
     /// What to write instead of what the parser refused; nil where its own words say enough.
@@ -63,7 +70,9 @@ struct UsageFault {
         let parent = path.joined(separator: " ")
         let rest = Array(rest.drop { $0 != word }.dropFirst())
         let cure: String
-        if let verb = rest.first(where: subcommands.contains) {
+        if let way = Self.otherWays["\(parent) \(word)"] {
+            cure = "what comes near it is: \(PrintedCommand(way))"
+        } else if let verb = rest.first(where: subcommands.contains) {
             cure = "did you mean: \(commandLine([verb, word] + rest.filter { $0 != verb }))"
         } else if let noun = rest.first, isCommand(noun, word) {
             cure = "did you mean: \(commandLine([noun, word] + rest.dropFirst()))"
@@ -87,7 +96,7 @@ struct UsageFault {
     private static let otherOptions = [
         "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
         "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
-        "--script": "--print",
+        "--script": "--print", "--password": "--password-file",
     ]
 
     /// What asks for help.
@@ -111,8 +120,10 @@ struct UsageFault {
         else { return nil }
         let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
         let cure =
-            if let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first {
+            if let meant = other ?? SimilarNames.of(unknown.text, among: options.names.filter({ $0.hasPrefix("--") })).first {
                 "Did you mean '\(meant)'?"
+            } else if unknown.text == "--json", options.names.contains("--format") {
+                "Did you mean '--format json'?"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
             } else {

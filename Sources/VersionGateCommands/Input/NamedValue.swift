@@ -28,6 +28,19 @@ struct NamedValue: Sendable {
         guard let value = NamedValue(argument) else {
             throw CommandError("write the name of the attribute, \"=\" and a value: channel=beta")
         }
+        let quotes = value.value.count > 1 && value.value.first == value.value.last && "'\"".contains(value.value.first ?? " ")
+        let plain = quotes ? String(value.value.dropFirst().dropLast()) : String(value.value.drop { $0 == "=" })
+        if plain != value.value {
+            throw CommandError(
+                "the value is \(value.value.shellWord); write \("\(value.name)=\(plain)".shellWord), or give such a value in SQL"
+            )
+        }
+        if value.value.contains(",") {
+            let each = value.value.split(separator: ",").map { "--attribute \("\(value.name)=\($0)".shellWord)" }
+            throw CommandError(
+                "several values in one; write each by itself: \(each.joined(separator: " "))"
+            )
+        }
         return value
     }
 

@@ -56,14 +56,34 @@ struct TimeArgument: Sendable {
             return duration(argument.dropFirst()).map { .relative(microseconds: argument.hasPrefix("-") ? -$0 : $0) }
         }
         if let timestamp = Timestamp(argument) { return .absolute(timestamp) }
-        let words = argument.lowercased().split { $0 == " " || $0 == "t" && argument.first?.isNumber == true }
+        if argument.hasPrefix("in "), let length = duration(argument.dropFirst(3)) { return .relative(microseconds: length) }
+        if argument.hasSuffix(" ago"), let length = duration(argument.dropLast(4)) { return .relative(microseconds: -length) }
+        if duration(argument[...]) != nil {
+            throw CommandError("write +\(argument) for so long from now, -\(argument) for so long ago")
+        }
+        var words = argument.lowercased().split { $0 == " " || $0 == "t" && argument.first?.isNumber == true }
             .map(String.init)
+        if let half = words.last, ["am", "pm"].contains(half), words.count > 1 {
+            words.removeLast()
+            words[words.count - 1] += half
+        }
+        if let date = words.first.flatMap(isoDate) { words[0] = date }
+        if let date = words.first, date.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, !isDate(date) {
+            throw CommandError("there is no \(date) in the calendar")
+        }
         if words.count == 1, isDate(words[0]) || day(words[0]) != nil {
             throw CommandError("say at what time of that day: \"\(words[0]) 9:00\"")
         }
+        if words.count > 1, let zone = words.last, let offset = offset(zone) {
+            guard words.count == 3, isDate(words[0]), let seconds = secondsSinceMidnight(words[1]),
+                let midnight = Timestamp("\(words[0])T00:00:00\(offset)")
+            else { throw CommandError("write the date too: 2026-11-22T\(words[words.count - 2])\(offset)") }
+            return .absolute(midnight.advanced(byMicroseconds: seconds * 1_000_000))
+        }
         if words.count == 3, isDate(words[0]), words[2].allSatisfy(\.isLetter) {
+            let time = words[1].count { $0 == ":" } == 1 ? "\(words[1]):00" : words[1]
             throw CommandError(
-                "write the offset of the time zone in place of its name: \(words[0])T\(words[1]):00+01:00 for one hour ahead of UTC"
+                "write the offset of the time zone in place of its name: \(words[0])T\(time)+01:00 for one hour ahead of UTC"
             )
         }
         guard let time = words.last, words.count < 3, let seconds = secondsSinceMidnight(time) else { return nil }
@@ -80,9 +100,26 @@ struct TimeArgument: Sendable {
         return DayTimeInterval(String(text))?.inMicroseconds
     }
 
-    /// Reads `9:00`, `22:00` or `22:00:30`.
+    /// Reads a date as `24.12.2026` has it.
+    private static func isoDate(_ word: String) -> String? {
+        guard let match = word.wholeMatch(of: /(\d{1,2})\.(\d{1,2})\.(\d{4})/) else { return nil }
+        func twoDigits(_ text: Substring) -> String { text.count == 1 ? "0\(text)" : String(text) }
+        return "\(match.3)-\(twoDigits(match.2))-\(twoDigits(match.1))"
+    }
+
+    /// The offset that a word of a time is, nil for another word.
+    private static func offset(_ word: String) -> String? {
+        if ["utc", "gmt", "z"].contains(word) { return "Z" }
+        return word.wholeMatch(of: /[+-]\d\d:\d\d/).map { String($0.output) }
+    }
+
+    /// Reads `9:00`, `22:00`, `22:00:30`, `18.00`, `9am` or `9:30pm`.
     private static func secondsSinceMidnight(_ text: String) -> Int64? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        if let match = text.wholeMatch(of: /(\d{1,2})(:\d\d)?(am|pm)/), let hour = Int64(match.1), (1...12).contains(hour) {
+            return secondsSinceMidnight("\(hour % 12 + (match.3 == "pm" ? 12 : 0))\(match.2 ?? ":00")")
+        }
+        let isDotted = text.wholeMatch(of: /\d{1,2}\.\d\d/) != nil
+        let parts = text.split(separator: isDotted ? "." : ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), (1...2).contains(parts[0].count),
             parts.dropFirst().allSatisfy({ $0.count == 2 }),
             parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
@@ -97,7 +134,7 @@ struct TimeArgument: Sendable {
     private static func day(_ word: String) -> Day? {
         switch word {
         case "yesterday": return .later(days: -1)
-        case "today": return .later(days: 0)
+        case "today", "tonight": return .later(days: 0)
         case "tomorrow": return .later(days: 1)
         default:
             let matches = weekdays.indices.filter { word.count >= 3 && weekdays[$0].lowercased().hasPrefix(word) }
