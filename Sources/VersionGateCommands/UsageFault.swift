@@ -49,6 +49,13 @@ struct UsageFault {
     private static let otherNames = [
         "delete": "remove", "rm": "remove", "create": "add", "new": "add", "ls": "list", "get": "show", "set": "edit",
         "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
+        "import": "apply", "revert": "undo", "rollback": "undo", "stop": "disable",
+    ]
+
+    /// What people ask for that is done in another way, by the command and the word behind it.
+    private static let otherWays = [
+        "versiongate unblock": "rule disable KEY", "versiongate rule rename": "rule copy KEY NEW",
+        "versiongate app rename": "app edit BUNDLE --name NAME",
     ]
 
     /// What to write instead of what the parser refused; nil where its own words say enough.
@@ -63,7 +70,9 @@ struct UsageFault {
         let parent = path.joined(separator: " ")
         let rest = Array(rest.drop { $0 != word }.dropFirst())
         let cure: String
-        if let verb = rest.first(where: subcommands.contains) {
+        if let way = Self.otherWays["\(parent) \(word)"] {
+            cure = "what comes near it is: \(PrintedCommand(way))"
+        } else if let verb = rest.first(where: subcommands.contains) {
             cure = "did you mean: \(commandLine([verb, word] + rest.filter { $0 != verb }))"
         } else if let noun = rest.first, isCommand(noun, word) {
             cure = "did you mean: \(commandLine([noun, word] + rest.dropFirst()))"
@@ -87,21 +96,37 @@ struct UsageFault {
     private static let otherOptions = [
         "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
         "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
-        "--script": "--print",
+        "--script": "--print", "--password": "--password-file",
     ]
 
+    /// What asks for help.
+    private static let help: Set = ["-h", "-help", "--help"]
+
+    /// Whether the words ask for help, or for what the parser makes of the commands.
+    var asksForHelp: Bool {
+        words.first == "help"
+            || words.contains { word in
+                Self.help.contains(word) || word.hasPrefix("--generate-completion-script")
+                    || ["---completion", "--experimental-dump-help"].contains(word)
+            }
+    }
+
     /// The first option that the command does not have.
-    private func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+    func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
         guard path.last != "psql",
             let unknown = given.first(where: { word in
                 word.option == nil && word.text.hasPrefix("-") && word.text.drop { $0 == "-" }.first?.isLetter == true
-                    && !["-h", "--help", "--version"].contains(word.text)
+                    && !Self.help.contains(word.text) && word.text != "--version"
             })
         else { return nil }
         let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
         let cure =
-            if let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first {
+            if let meant = other
+                ?? SimilarNames.of(unknown.text, among: options.names.filter({ $0.hasPrefix("--") })).first
+            {
                 "Did you mean '\(meant)'?"
+            } else if unknown.text == "--json", options.names.contains("--format") {
+                "Did you mean '--format json'?"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
             } else {
@@ -144,16 +169,38 @@ struct UsageFault {
 
     /// A value that counts as an option, because it begins with a hyphen.
     private func hyphen(_ given: [CommandOptions.Word]) -> String? {
+        given.lazy.compactMap { word in
+            guard let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
+                self.rest.contains(value)
+            else { return nil }
+            return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
+                + "\(word.text)=\(value.shellWord)"
+        }.first
+    }
+
+    /// A word such as `-2h` or `-30`, of which the parser reads each letter as an option of its own: the h asks for help.
+    func negative(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        func isNegative(_ text: String) -> Bool {
+            text.hasPrefix("-") && text.dropFirst().first.map { $0.isNumber || $0 == "." } == true
+        }
         for word in given {
-            if let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
-                rest.contains(value)
+            if let value = word.value, isNegative(value), word.option?.takesAnyValue == false,
+                !Self.texts.contains(word.text), rest.contains(value)
             {
-                return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
-                    + "\(word.text)=\(value.shellWord)"
+                return "\(word.text) is \(value), and nothing that it takes is negative"
             }
-            if word.option == nil, word.text.hasPrefix("-"), word.text.dropFirst().first?.isNumber == true {
-                return "\"\(word.text)\" begins with \"-\" and counts as an option; no number here is negative"
-            }
+            guard word.option == nil, isNegative(word.text) else { continue }
+            if let unknown = unknownOption(given, options) { return unknown }
+            let times = options.timeOptions
+            let cure =
+                if word.text.last?.isLetter != true {
+                    "no number here is negative"
+                } else if times.isEmpty {
+                    "this command takes no time"
+                } else {
+                    "a time from now stands behind \(times.joined(separator: " or ")): \(times[0]) \(word.text)"
+                }
+            return "\"\(word.text)\" begins with \"-\" and counts as an option; \(cure)"
         }
         return nil
     }

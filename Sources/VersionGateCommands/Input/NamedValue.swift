@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// A name and a value on the command line: `channel=beta`, `ios=https://...`.
 struct NamedValue: Sendable {
     /// What stands before the first equals sign; never empty.
@@ -27,6 +29,30 @@ struct NamedValue: Sendable {
     static func attribute(_ argument: String) throws -> NamedValue {
         guard let value = NamedValue(argument) else {
             throw CommandError("write the name of the attribute, \"=\" and a value: channel=beta")
+        }
+        func refuse(_ fault: String, _ meant: [String]) -> CommandError {
+            CommandError("\(fault); write \(meant.map { "--attribute \($0.shellWord)" }.joined(separator: " "))")
+        }
+        if let sign = value.name.last, "!<>~^".contains(sign) {
+            throw CommandError(
+                "an attribute is compared with its values alone, and has no \(sign)=; write channel=beta"
+            )
+        }
+        let text = value.value
+        // Apple names its devices so: iPhone14,3.
+        let items = text.split { ",|; []".contains($0) }
+        if items.count > 1, text.contains(where: { ",|;".contains($0) }), text.wholeMatch(of: /[A-Za-z]+\d+,\d+/) == nil
+        {
+            throw refuse("several values in one", items.map { "\(value.name)=\($0)" })
+        }
+        var plain = text[...]
+        while let first = plain.first, " =".contains(first) { plain.removeFirst() }
+        while plain.last == " " { plain.removeLast() }
+        if plain.count > 1, plain.first == plain.last, "'\"".contains(plain.first ?? " ") {
+            plain = plain.dropFirst().dropLast()
+        }
+        if plain != text, !plain.isEmpty {
+            throw refuse("the value would be \"\(text)\", with all that is in it", ["\(value.name)=\(plain)"])
         }
         return value
     }
