@@ -127,6 +127,9 @@ struct UsageFault {
                 "Did you mean '\(meant)'?"
             } else if unknown.text == "--json", options.names.contains("--format") {
                 "Did you mean '--format json'?"
+            } else if path.last == "block", CommandOptions(RuleAddCommand.self).names.contains(unknown.text) {
+                "For such a lockout add a rule: "
+                    + "\(PrintedCommand("rule add KEY --bundle BUNDLE --versions =VERSION \(unknown.text) ... --link store --lockout --enable --title TITLE --text TEXT"))"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
             } else {
@@ -153,18 +156,45 @@ struct UsageFault {
         if let split {
             let option = given[split - 1]
             let value = [option.value ?? ""] + given[split...].prefix { $0.option == nil }.map(\.text)
+            let words = value.map(Self.withoutCurlyQuotes)
+            let either = words.joined(separator: " || ")
+            // Versions side by side are no range: nothing is two of them.
+            let isList =
+                Self.ranges.contains(option.text) && words.allSatisfy { AppVersion($0) != nil }
+                && VersionRange(either) != nil
             return "Unexpected argument '\(given[split].text)'. Put quotes round a value with blanks: "
-                + "\(option.text) \"\(Self.withoutCurlyQuotes(value.joined(separator: " ")))\""
+                + "\(option.text) \"\(isList ? either : words.joined(separator: " "))\""
+        }
+        let option = given.last {
+            $0.option?.takesValue == false && ["true", "false", "yes", "no"].contains(word.lowercased())
+        }
+        if let option {
+            let other = "--no-\(option.text.dropFirst(2))"
+            return "Unexpected argument '\(word)'. \(option.text) stands alone, without a value"
+                + (options.names.contains(other) ? "; the opposite is \(other)" : "")
+        }
+        if let option = Self.option(meantBy: word), options.names.contains(option),
+            !given.contains(where: { $0.text == option })
+        {
+            return "Unexpected argument '\(word)'. Did you mean: "
+                + commandLine(rest.flatMap { $0 == word ? [option, word] : [$0] })
         }
         if positionals.count == 1, let name = positionals[0].valueName {
             return "Unexpected argument '\(word)'. This takes one <\(name)>; repeat the command for each."
         }
         let meant = ["--output", "--bundle"].first { name in
-            options.names.contains(name) && (name == "--bundle" || word.contains(".") || word.contains("/"))
+            options.names.contains(name)
+                && (name == "--bundle" || word.contains("/") || [".yaml", ".yml"].contains(where: word.hasSuffix))
         }
         guard positionals.isEmpty, others.count == 1, let meant else { return nil }
         let named = rest.flatMap { $0 == word ? [meant, word] : [$0] }
         return "Unexpected argument '\(word)'. Did you mean: \(commandLine(named))"
+    }
+
+    /// The option that a word without one is the value of.
+    private static func option(meantBy word: String) -> String? {
+        if Platform.wellKnown.contains(Platform(word).name) { return "--platform" }
+        return ["viewer", "brake", "planner", "admin"].contains(word) ? "--role" : nil
     }
 
     /// A value that counts as an option, because it begins with a hyphen.
@@ -205,10 +235,11 @@ struct UsageFault {
         return nil
     }
 
+    private static let ranges = ["--versions", "--builds", "--os"]
+
     /// A range that the shell took for the name of a file.
     private func missingRange(_ given: [CommandOptions.Word]) -> String? {
-        let ranges = ["--versions", "--builds", "--os"]
-        guard let option = given.first(where: { $0.value == nil && ranges.contains($0.text) }) else { return nil }
+        guard let option = given.first(where: { $0.value == nil && Self.ranges.contains($0.text) }) else { return nil }
         return "\(option.text) has no value. Put a range in quotes, as < and > mean something to the shell: "
             + "\(option.text) '>=1.1 <1.2'"
     }

@@ -22,6 +22,10 @@ struct NamedValue: Sendable {
         guard let value = NamedValue(argument) else {
             throw CommandError("write the name of a member, \"=\" and its value: version=1.1")
         }
+        if argument.firstMatch(of: /, ?[a-z]+=/) != nil {
+            let each = argument.split { ", ".contains($0) }.map { String($0).shellWord }
+            throw CommandError("several members in one; write each by itself: \(each.joined(separator: " "))")
+        }
         return value
     }
 
@@ -61,6 +65,11 @@ struct NamedValue: Sendable {
     static func storeLink(_ argument: String) throws -> NamedValue {
         guard let value = NamedValue(argument), !value.name.contains("://") else {
             throw CommandError("write the platform, \"=\" and the link: ios=https://apps.apple.com/app/id123456789")
+        }
+        let platforms = value.name.split { ", ".contains($0) }
+        if value.name.contains(","), !platforms.isEmpty {
+            let each = platforms.map { "--store-link \("\($0)=\(value.value)".shellWord)" }
+            throw CommandError("several platforms in one; write \(each.joined(separator: " "))")
         }
         return value
     }

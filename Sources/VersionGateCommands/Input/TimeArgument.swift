@@ -163,6 +163,16 @@ extension TimeArgument {
     /// - Throws: `CommandError` where clocks never show that time, or show it twice.
     func moment(now: Timestamp, _ direction: Direction = .future) throws -> Timestamp {
         switch form {
+        case .local, .clock:
+            if let zone = LocalTime.unknownZone(CommandContext.current.environment) {
+                throw CommandError(
+                    "\(text): TZ is \(zone.shellWord), a time zone that this machine does not know; write the offset of the "
+                        + "time, 2026-11-22T02:00:00+01:00, or install tzdata"
+                )
+            }
+        case .absolute, .relative: break
+        }
+        switch form {
         case .absolute(let timestamp): return timestamp
         case .relative(let microseconds): return now.advanced(byMicroseconds: microseconds)
         case .local(let time): return try onlyMoment(of: time)

@@ -58,11 +58,21 @@ struct ApplyCommand: AsyncParsableCommand {
         }
         let difference = try policyFile.difference(from: present.policy)
         policyFile.warnOfOneApp(in: present.policy, command: "apply")
+        let doubt = policyFile.doubt
+        if let doubt, options.dryRun { CommandError(doubt).printAsWarning() }
+        if let doubt, !options.dryRun, options.yes || !Terminal.canAsk {
+            throw CommandError("\(doubt)\nNothing was changed.")
+        }
         if options.yes, !removals, !options.dryRun {
             try policyFile.requireFewRemovals(difference, from: present.policy)
         }
         try await policyFile.explaining {
-            try await options.edit(on: database, asksAboutRemovals: true, asksAboutMassEdits: true) { editor in
+            try await options.edit(
+                on: database,
+                asksAboutRemovals: true,
+                asksAboutMassEdits: true,
+                doubts: { _ in [doubt].compactMap(\.self) }
+            ) { editor in
                 try editor.make(difference, from: present.version)
             }
         }

@@ -27,12 +27,6 @@ struct PolicyFile: Sendable {
         let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
         do {
             document = try PolicyDocument(bytes)
-            if !document.hasEndMark {
-                CommandError(
-                    "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last "
-                        + "line: ..."
-                ).printAsWarning()
-            }
         } catch {
             throw CommandError(
                 error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
@@ -53,6 +47,13 @@ struct PolicyFile: Sendable {
         )
         try report(document.faults(of: difference) + templateFaults(difference))
         return difference
+    }
+
+    /// Why the file may have been cut; nil if it ends with the mark of its end.
+    var doubt: String? {
+        document.hasEndMark
+            ? nil
+            : "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last line: ..."
     }
 
     /// The rules of the file.
