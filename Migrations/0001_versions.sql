@@ -166,6 +166,10 @@ BEGIN
         fault := format('"%s" has an operator inside', operand);
         hint := 'Put a space before the operator';
         meant := operator || regexp_replace(written, '([<>=~^!]+)', ' \1', 'g');
+    ELSIF operator = '' AND written ~ '^[vV]?[0-9]+(\.[0-9]+)*\+$' THEN
+        fault := format('"%s": a bound is written as an operator', operand);
+        hint := 'Write ">=" for "or later"';
+        meant := '>=' || rtrim(written, '+');
     ELSIF written ~ '[+(]' THEN
         fault := format('"%s" has a suffix, which is ignored in versions and has no place in a range', operand);
         hint := 'Leave the suffix out; a condition on build numbers goes into builds';
@@ -187,6 +191,10 @@ BEGIN
         IF operator = '' AND written ~ format('^(%1$s)?-(%1$s)?$', bound) THEN
             meant := btrim(replace(written, '-', ' - '));
         END IF;
+    ELSIF written ~* '^(all|any|every|everything)$' THEN
+        fault := format('"%s" is not a version', operand);
+        hint := 'Write * for any version that can be read';
+        meant := '*';
     ELSIF key IS NULL THEN
         fault := format('"%s" is not a version', operand);
         hint := 'A version, such as 1.2, 1.2.0-beta.1 or 1.2b3, is numbers joined by dots, with a pre-release if need be';
@@ -244,24 +252,35 @@ DECLARE
     -- Bounds in words: below 1.2, 1.2 or later.
     bound CONSTANT text[] := coalesce(
         regexp_match(words, '^(below|under|before|above|over|after) ([^ ]+)$', 'i'),
-        regexp_match(words, '^([^ ]+) or (later|newer|above|earlier|older|below)$', 'i')
+        regexp_match(words, '^([^ ]+) or (later|newer|above|earlier|older|below)$', 'i'),
+        regexp_match(words, '^(not) ([^ ]+)$', 'i'),
+        regexp_match(words, '^(?:from )?([^ ]+) to ([^ ]+)$', 'i')
     );
+    system CONSTANT text := (regexp_match(words, '^(ios|ipados|android|macos|windows|linux|tvos|watchos) [^ ]', 'i'))[1];
     items text[] COLLATE "C";
 BEGIN
-    IF bound IS NOT NULL THEN
+    IF system IS NOT NULL THEN
+        fault := format('"%s": the name of a system is no part of a range', side);
+        hint := 'Leave it out; all of iOS 15 is 15.x';
+        -- Whether iOS 15 is 15.0 or all of 15 cannot be known.
+        meant := CASE WHEN words ~ '^[^ ]+ [<>~^]' THEN substr(words, length(system) + 2) END;
+    ELSIF bound IS NOT NULL THEN
         fault := format('"%s": a bound is written as an operator', side);
         CASE
             WHEN lower(bound[1]) IN ('below', 'under', 'before') THEN meant := '<' || bound[2];
             WHEN lower(bound[1]) IN ('above', 'over', 'after') THEN meant := '>' || bound[2];
+            WHEN lower(bound[1]) = 'not' THEN meant := format('<%1$s || >%1$s', bound[2]);
             WHEN lower(bound[2]) IN ('later', 'newer', 'above') THEN meant := '>=' || bound[1];
-            ELSE meant := '<=' || bound[1];
+            WHEN lower(bound[2]) IN ('earlier', 'older', 'below') THEN meant := '<=' || bound[1];
+            ELSE meant := bound[1] || ' - ' || bound[2];
         END CASE;
-        hint := 'Write "<" for "below", ">" for "above", ">=" for "or later", "<=" for "or earlier"';
+        hint := 'Write "<" for "below", ">" for "above", ">=" for "or later", "<=" for "or earlier", " - " for "to"';
     ELSIF separator IS NULL THEN
         RETURN;
     ELSIF separator = ',' THEN
         fault := format('"%s" has a comma', side);
-        hint := 'Put a space for "and", "||" for "or"';
+        hint := 'Put a space for "and", "||" for "or"'
+            || CASE WHEN words ~ '^[0-9]+,[0-9]+$' THEN ', a dot inside a version' ELSE '' END;
         items := ARRAY(
             SELECT btrim(item, ' ')
               FROM string_to_table(words, ',') WITH ORDINALITY AS split(item, place)
@@ -269,7 +288,9 @@ BEGIN
              ORDER BY place
         );
         -- Versions in a list are alternatives; bounds in a list are meant to hold together.
-        IF (SELECT bool_and(item ~ '^=?[^ <>=~^!]+$') FROM unnest(items) AS item) THEN
+        IF (SELECT bool_and(item ~ '^=?[^ <>=~^!]+$') FROM unnest(items) AS item)
+            -- Whether 2,1 is 2.1 cannot be known.
+            AND words !~ '^[0-9]+,[0-9]+$' THEN
             meant := array_to_string(items, ' || ');
         ELSIF (SELECT bool_and(item ~ '^[<>]=? ?[^ <>=~^!]+$') FROM unnest(items) AS item) THEN
             meant := array_to_string(items, ' ');

@@ -39,7 +39,12 @@ DECLARE
     column_name CONSTANT text := split_part(place, '.', 2);
     broken_constraint CONSTANT text := coalesce(constraint_name, format('%s_%s_check', table_name, column_name));
     placed_message CONSTANT text := format('%s: %s', place, message);
-    cure CONSTANT text := concat_ws(' ', hint, 'NULL means ' || absent || '.');
+    unseen CONSTANT text := CASE
+        WHEN hint !~ '^Remove it' THEN (regexp_match(message, '<(U[+][0-9A-F]+)>'))[1]
+    END;
+    cure CONSTANT text := concat_ws(
+        ' ', 'Take out ' || unseen || ', which looks like a blank or like nothing.', hint, 'NULL means ' || absent || '.'
+    );
     data CONSTANT jsonb := CASE
         WHEN absent IS NULL THEN jsonb_build_object('fault', fault, 'row', row_key, 'values', fault_values)
         ELSE jsonb_build_object('fault', 'absent', 'values', jsonb_build_object('hint', hint, 'meaning', absent))
@@ -67,13 +72,58 @@ AS $$
 BEGIN
     RETURN CASE
         WHEN value IS NULL THEN 'NULL'
-        WHEN length(value) > 100 THEN '"' || left(value, 99) || '…"'
-        ELSE '"' || value || '"'
+        WHEN length(value) > 100 THEN '"' || versiongate_internal.visible(left(value, 99)) || '…"'
+        ELSE '"' || versiongate_internal.visible(value) || '"'
     END;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.quoted IS
     'A value as a message shows it: in quotation marks, at most 100 characters of it.';
+
+CREATE FUNCTION versiongate_internal.strange_blanks() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+RETURN '\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000';
+COMMENT ON FUNCTION versiongate_internal.strange_blanks IS 'Blanks other than the usual one, as part of a bracket expression.';
+
+CREATE FUNCTION versiongate_internal.visible(value text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    shown text := value;
+    found text;
+BEGIN
+    IF octet_length(value) > length(value) THEN
+        LOOP
+            found := (regexp_match(
+                shown, '[' || versiongate_internal.strange_blanks() || versiongate_internal.ignorable_characters() || ']'
+            ))[1];
+            EXIT WHEN found IS NULL;
+            shown := replace(shown, found, '<' || versiongate_internal.code_point(found) || '>');
+        END LOOP;
+    END IF;
+    RETURN shown;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.visible IS
+    'A text in which blanks that are not the usual one, and what cannot be seen, are named: <U+00A0>.';
+
+CREATE FUNCTION versiongate_internal.check_ends(value text, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    blanks CONSTANT text := '[ \t\r\n' || versiongate_internal.strange_blanks() || ']+';
+    bare CONSTANT text := regexp_replace(value, format('^%1$s|%1$s$', blanks), '', 'g');
+BEGIN
+    -- What is nothing but blanks is refused for that.
+    RETURN bare IS NULL OR bare IN (value, '') OR versiongate_internal.refuse(
+        place, versiongate_internal.quoted(value) || ' has a blank at an end',
+        'Write it without: ' || versiongate_internal.visible(bare)
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.check_ends IS 'Refuses a blank at an end.';
 
 CREATE FUNCTION versiongate_internal.first_names(names text[], most integer DEFAULT 20) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -111,11 +161,20 @@ CREATE FUNCTION versiongate_internal.check_bundle(value text, place text) RETURN
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
-    RETURN value IS NULL OR value COLLATE "C" ~ '^[!-~]{1,255}$'
+    RETURN value IS NULL
+        OR versiongate_internal.check_ends(value, place)
+        AND value COLLATE "C" ~ '^[!-~]{1,255}$' AND value !~ '://|[,;]|^[.]|[.]$|[.][.]'
         OR versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' is not a bundle identifier',
-            'Write the bundle or package identifier as the app spells it: 1 to 255 characters of ASCII, no blanks:'
-            ' com.example.app'
+            CASE
+                WHEN value ~ '[,;]' AND value !~ '://' THEN 'Write each app by itself: '
+                    || array_to_string(regexp_split_to_array(btrim(value, ',; '), '[,; ]+'), ' and ')
+                WHEN value COLLATE "C" ~ '^[!-~]*[^.][!-~]*$' AND value ~ '^[.]|[.]$|[.][.]' AND value !~ '://' THEN
+                    'Write one dot between its parts, and none at its ends: '
+                    || btrim(regexp_replace(value, '[.]+', '.', 'g'), '.')
+                ELSE 'Write the bundle or package identifier as the app spells it, no address: 1 to 255 characters of ASCII,'
+                    ' no blanks: com.example.app'
+            END
         );
 END
 $$;
@@ -126,10 +185,12 @@ CREATE FUNCTION versiongate_internal.check_version(value text, place text) RETUR
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
-    RETURN value IS NULL OR versiongate_internal.version_key(value) IS NOT NULL
+    RETURN value IS NULL
+        OR versiongate_internal.check_ends(value, place) AND versiongate_internal.version_key(value) IS NOT NULL
         OR versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' is not a version',
-            'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
+            coalesce('Write it with dots: ' || replace((regexp_match(value, '^[0-9]+(?:,[0-9]+)+$'))[1], ',', '.') || '. ', '')
+            || 'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
         );
 END
 $$;
@@ -155,7 +216,7 @@ BEGIN
         RETURN true;
     END IF;
     RETURN versiongate_internal.refuse(
-        place, error.message, error.hint, format('The range is %s.', versiongate_internal.quoted(value)),
+        place, versiongate_internal.visible(error.message), error.hint, format('The range is %s.', versiongate_internal.quoted(value)),
         absent => CASE WHEN value ~ '^[[:space:]]*$' THEN 'no condition' END
     );
 END
@@ -171,11 +232,12 @@ BEGIN
         RETURN versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' is not a platform',
             CASE
+                WHEN strpos(value, ',') > 0 AND place <> 'rules.platforms' THEN 'Write a row for each platform.'
                 WHEN strpos(value, ',') > 0 THEN 'Write each platform by itself: {ios,android}'
                 ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
                     ' ")" and "-" of ASCII.'
             END,
-            fault => CASE WHEN strpos(value, ',') > 0 THEN 'platform_list'::versiongate_internal.fault END
+            fault => CASE WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN 'platform_list'::versiongate_internal.fault END
         );
     ELSIF value IS DISTINCT FROM versiongate_internal.platform_name(value) THEN
         RETURN versiongate_internal.refuse(
@@ -192,13 +254,21 @@ COMMENT ON FUNCTION versiongate_internal.check_platform IS
 CREATE FUNCTION versiongate_internal.check_region(region text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
+DECLARE
+    names CONSTANT jsonb := '{
+        "usa": "US", "united states": "US", "united kingdom": "GB", "great britain": "GB", "england": "GB", "germany": "DE",
+        "france": "FR", "spain": "ES", "italy": "IT", "austria": "AT", "switzerland": "CH", "netherlands": "NL", "poland": "PL",
+        "sweden": "SE", "turkey": "TR", "japan": "JP", "china": "CN", "korea": "KR", "india": "IN", "brazil": "BR",
+        "canada": "CA", "australia": "AU", "russia": "RU", "ukraine": "UA", "greece": "GR", "uk": "GB", "el": "GR"
+    }';
+    meant CONSTANT text := names ->> lower(region COLLATE "C");
 BEGIN
     RETURN versiongate_internal.is_country(region)
         OR versiongate_internal.refuse(
             place, versiongate_internal.quoted(region) || ' is not the code of a country',
             CASE
-                WHEN upper(region COLLATE "C") = 'UK' THEN 'The United Kingdom is GB.'
-                WHEN upper(region COLLATE "C") = 'EL' THEN 'Greece is GR.'
+                WHEN meant IS NOT NULL THEN 'Write ' || meant
+                WHEN region IN ('EU', 'eu') THEN 'Write its countries one by one: the codes are of ISO 3166-1, such as DE.'
                 WHEN versiongate_internal.is_country(upper(region COLLATE "C")) THEN
                     format('Write it in upper case: %s', upper(region COLLATE "C"))
                 WHEN versiongate_internal.country_of_region(region) IS NOT NULL THEN
@@ -247,9 +317,25 @@ BEGIN
     IF value COLLATE "C" ~ '^([A-Za-z]{2,3}|[IiXx]-[A-Za-z0-9]{1,8})(-[A-Za-z0-9]{1,8})*$'
         AND octet_length(value) <= 64
         AND (first IN ('i', 'x') OR versiongate_internal.is_language_code(first)) THEN
+        IF value ~* '^[a-z]+(-[a-z]{4})?-(uk|el)$' THEN
+            RETURN versiongate_internal.refuse(
+                place, versiongate_internal.quoted(value) || ' has the code of no country',
+                'Write ' || regexp_replace(regexp_replace(value, '-uk$', '-GB', 'i'), '-el$', '-GR', 'i')
+            );
+        ELSIF lower(value) IN ('all', 'any') THEN
+            RETURN versiongate_internal.refuse(
+                place, versiongate_internal.quoted(value) || ' is not a language', NULL,
+                absent => CASE WHEN place = 'rules.languages' THEN 'every language' END
+            );
+        ELSIF first = 'und' AND place = 'rule_texts.language' THEN
+            RETURN versiongate_internal.refuse(
+                place, versiongate_internal.quoted(value) || ' is the language of no client',
+                'Whoever has none of the translations gets the title and text of the rule itself: edit those.'
+            );
+        END IF;
         RETURN true;
     END IF;
-    RETURN versiongate_internal.refuse(
+    RETURN versiongate_internal.check_ends(value, place) AND versiongate_internal.refuse(
         place, versiongate_internal.quoted(value) || ' is not a language tag',
         CASE
             WHEN strpos(value, '_') > 0 THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
@@ -288,10 +374,11 @@ BEGIN
         );
     END IF;
     FOREACH item IN ARRAY value LOOP
-        IF item = '' OR item ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255 THEN
+        IF versiongate_internal.check_ends(item, place)
+            AND (item ~ '^[ \t]*$|[\u0001-\u001F\u007F-\u009F]' OR octet_length(item) > 255) THEN
             RETURN versiongate_internal.refuse(
                 place, format('%s cannot be in the list', versiongate_internal.quoted(item)),
-                'No empty text, no blanks at the ends, no control characters, at most 255 bytes.',
+                'No empty text, no control characters, at most 255 bytes.',
                 absent => 'no condition'
             );
         END IF;
@@ -379,10 +466,11 @@ BEGIN
                 place, format('the name %s is longer than 128 bytes', versiongate_internal.quoted(attribute.name)),
                 'Of clients no longer name is read.'
             );
-        ELSIF attribute.name ~ '^[ \t]|[ \t]$|[\u0001-\u001F\u007F-\u009F]' THEN
+        ELSIF versiongate_internal.check_ends(attribute.name, place)
+            AND attribute.name ~ '^[ \t]*$|[\u0001-\u001F\u007F-\u009F]' THEN
             RETURN versiongate_internal.refuse(
                 place, format('%s cannot be the name of an attribute', versiongate_internal.quoted(attribute.name)),
-                'No blanks at the ends and no control characters.'
+                'No control characters.'
             );
         ELSIF hidden IS NOT NULL THEN
             RETURN versiongate_internal.refuse(
@@ -553,7 +641,7 @@ CREATE FUNCTION versiongate_internal.check_text(value text, place text, longest 
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    white_space CONSTANT text := '\u0009\u000A\u0020\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000';
+    white_space CONSTANT text := '\u0009\u000A\u0020' || versiongate_internal.strange_blanks();
     noncharacters CONSTANT text :=
         '\uFDD0-\uFDEF\uFFFE\uFFFF\U0001FFFE\U0001FFFF\U0002FFFE\U0002FFFF\U0003FFFE\U0003FFFF\U0004FFFE\U0004FFFF'
         '\U0005FFFE\U0005FFFF\U0006FFFE\U0006FFFF\U0007FFFE\U0007FFFF\U0008FFFE\U0008FFFF\U0009FFFE\U0009FFFF'
@@ -660,24 +748,43 @@ COMMENT ON FUNCTION versiongate_internal.check_note IS
 
 CREATE FUNCTION versiongate_internal.check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
 AS $$
+DECLARE
+    -- What no address has: readers of many systems make no address of a text with it.
+    strange CONSTANT text := (regexp_match(value, '["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})'))[1];
 BEGIN
     IF value IS NULL THEN
         RETURN true;
+    ELSIF NOT versiongate_internal.check_ends(value, place) THEN
+        RETURN false;
     ELSIF octet_length(value) > 2048 THEN
         RETURN versiongate_internal.refuse(
             place, format('a link of %s bytes is too long', octet_length(value)), 'Write at most 2048 bytes.'
+        );
+    ELSIF lower(value) = 'store' AND place = 'rules.link' THEN
+        RETURN versiongate_internal.refuse(
+            place, versiongate_internal.quoted(value) || ' is the word store in another spelling', 'Write store'
         );
     ELSIF value COLLATE "C" !~* '^(https?|itms-apps|itms-appss|macappstore|market|ms-windows-store):' THEN
         RETURN versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' is not a link that apps may open',
             'Write an address with one of https, http, itms-apps, itms-appss, macappstore, market, ms-windows-store'
-            || CASE WHEN place = 'rules.link' THEN ', or the word store for the app''s own link.' ELSE '.' END
+            || CASE WHEN place = 'rules.link' THEN ', or the word store for the app''s own link' ELSE '' END
+            || CASE WHEN value ~* '^[a-z0-9-]+([.][a-z0-9-]+)+(/[!-~]*)?$' THEN ': https://' || value ELSE '.' END
         );
     ELSIF value COLLATE "C" !~ '^[!-~]+$' THEN
         RETURN versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' has a blank or a character that is not ASCII',
-            'Write such characters as %XX.'
+            'Write such characters as %XX, a blank as %20, and the name of a host in ASCII (xn--...).'
+        );
+    ELSIF strange IS NOT NULL THEN
+        RETURN versiongate_internal.refuse(
+            place, format('%s has %s in it, which no address has', versiongate_internal.quoted(value), strange),
+            CASE
+                WHEN strange IN ('{', '}') THEN 'Nothing is filled in in a link: write the address as it is to be opened.'
+                ELSE format('Write it as %%%s.', upper(to_hex(ascii(strange))))
+            END
         );
     ELSIF value COLLATE "C" !~* '^(https?://.|(itms-appss?|macappstore|market|ms-windows-store):.)' THEN
         RETURN versiongate_internal.refuse(

@@ -10,7 +10,9 @@ SET LOCAL search_path = public, pg_temp;
 
 CREATE TABLE apps (
     bundle text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
-    name text CHECK (versiongate_internal.check_text(name, 'apps.name', 200)),
+    name text CONSTRAINT apps_name_check CHECK (
+        versiongate_internal.check_text(name, 'apps.name', 200) AND versiongate_internal.check_ends(name, 'apps.name')
+    ),
     paused boolean NOT NULL DEFAULT false,
     note text CHECK (versiongate_internal.check_note(note, 'apps.note')),
     -- Clients read it out of JSON, where greater numbers are not exact.

@@ -450,7 +450,7 @@ CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF ver
 AS $$
 DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
-    short CONSTANT text := 'A number alone is read as seconds. If days are meant, write the unit: ''2 days''.';
+    short CONSTANT text := 'A number without a unit is read as seconds. If days are meant, write the unit: ''2 days''.';
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
     of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
@@ -513,9 +513,11 @@ BEGIN
               format('If %s %% is meant, set rollout to %1$s.', hundredfold),
               of_rule || jsonb_build_object('percent', hundredfold)
           ), (
-              rule.enabled AND rule.ends_at <= clock_timestamp(), 'ends_at', 'rules_ended',
+              -- Of rules that are off, those that were written just now are meant.
+              rule.ends_at <= clock_timestamp() AND (rule.enabled OR rule.ends_at > now() - interval '2 days'),
+              'ends_at', 'rules_ended',
               format(
-                  ' is enabled, but ended at %s, so it reaches nobody',
+                  '%s ended at %s, so it reaches nobody', CASE WHEN rule.enabled THEN ' is enabled, but' ELSE '' END,
                   versiongate_internal.time_text(date_trunc('second', rule.ends_at))
               ),
               'Set ends_at to a time to come, or to NULL for no end.', of_rule
@@ -528,7 +530,17 @@ BEGIN
               ),
               NULL
           ), (
-              rule.soak > '0' AND rule.soak < '1 minute', 'soak', 'rules_time_short',
+              isempty(
+                  (versiongate_internal.read_version_range(rule.versions)).spans
+                  * versiongate_internal.version_spans(
+                      versiongate_internal.version_span(NULL, versiongate_internal.version_key(rule.target))
+                  )
+              ),
+              'target', 'rules_target_below_versions',
+              format(': no version of %s is below its target %s, so it reaches nobody', rule.versions, rule.target),
+              'A target asks those below it: leave versions out, or set them to versions below it.', NULL
+          ), (
+              rule.soak > '0' AND (rule.soak < '1 minute' OR extract(second FROM rule.soak) <> 0), 'soak', 'rules_time_short',
               format(': soak is %s seconds', trim_scale(extract(epoch FROM rule.soak))), short, NULL
           ), (
               rule.remind < '1 minute', 'remind', 'rules_time_short',

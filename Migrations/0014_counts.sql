@@ -45,7 +45,7 @@ COMMENT ON COLUMN check_counts.platform IS
     'The platform as rules name it; null: not sent, or something else than 1 to 32 ASCII letters, digits, "_" and "-".';
 COMMENT ON COLUMN check_counts.version IS
     'The version as the client wrote it, blanks at its ends cut; null: not sent. One that cannot be read is kept as well,'
-    ' as ? where it is longer than 64 bytes or has other characters than printable ASCII.';
+    ' with other characters than printable ASCII named by their code points, cut where that is longer than 64 bytes.';
 COMMENT ON COLUMN check_counts.build IS
     'The build as the client wrote it, blanks at its ends cut; null: not sent, unreadable, or more than 32 bytes.';
 COMMENT ON COLUMN check_counts.region IS 'The country in the client''s region; null: none.';

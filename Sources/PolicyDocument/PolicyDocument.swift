@@ -40,9 +40,11 @@ package struct PolicyDocument: Sendable {
 extension PolicyDocument {
     /// Reads a policy file.
     ///
-    /// - Parameter bytes: The contents of the file: YAML in UTF-8.
+    /// - Parameter contents: The contents of the file: YAML in UTF-8.
     /// - Throws: ``PolicyFileFaults`` with all faults that could be found.
-    package init(_ bytes: [UInt8]) throws(PolicyFileFaults) {
+    package init(_ contents: [UInt8]) throws(PolicyFileFaults) {
+        // libyaml would count the mark that some programs put before UTF-8 as a column.
+        let bytes = contents.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(contents.dropFirst(3)) : contents
         guard bytes.count <= Self.largestFile else {
             throw PolicyFileFaults(faults: [
                 PolicyFileFault(
@@ -50,6 +52,12 @@ extension PolicyDocument {
                     "the file has \(bytes.count) bytes, more than the \(Self.largestFile) that are read",
                     hint: "Shorten the notes, or edit with the command line."
                 )
+            ])
+        }
+        let start = bytes.prefix(2)
+        if start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.count == 2 && start.count(where: { $0 == 0 }) == 1 {
+            throw PolicyFileFaults(faults: [
+                PolicyFileFault(.start, "the file is UTF-16", hint: "Save the file in UTF-8.")
             ])
         }
         if let offset = bytes.firstInvalidUTF8 {

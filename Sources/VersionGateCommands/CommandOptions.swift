@@ -53,6 +53,11 @@ struct CommandOptions: Decodable {
     /// The names of all options as they are typed.
     var names: [String] { arguments.flatMap(\.typedNames) }
 
+    /// The options whose value is a time.
+    var timeOptions: [String] {
+        arguments.filter { $0.takesAnyValue && $0.valueName?.contains("time") == true }.compactMap(\.typedNames.first)
+    }
+
     /// What the positional arguments are called in the help.
     var positionals: [Argument] { arguments.filter { $0.kind == "positional" } }
 

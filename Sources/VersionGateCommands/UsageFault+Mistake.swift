@@ -8,13 +8,14 @@ extension UsageFault {
     /// may be meant, and probably is not.
     var judgement: (mistake: String?, warnings: [String]) {
         if let unknown, unknown != "help" { return (unknownCommand(unknown), []) }
-        guard path.count > 1, !words.contains("--help"), !words.contains("-h"),
+        guard path.count > 1, !asksForHelp,
             rest.count(where: { $0.hasPrefix("-") }) > 1 || rest.contains(where: Self.isSuspicious)
         else { return (nil, []) }
         let options = options
         let given = options.parted(rest)
         let mistake =
-            versionTaken(given, options) ?? longDash(given) ?? repeated(given)
+            versionTaken(given, options) ?? longDash(given) ?? negative(given, options) ?? shortOptions(given, options)
+            ?? repeated(given)
             ?? given.lazy.compactMap(wrongValue).first
         return (mistake, warnings(given))
     }
@@ -39,7 +40,8 @@ extension UsageFault {
     /// The options whose value is a version or a range.
     private static let versions = names([.version, .range])
     /// The options that are given once for each value.
-    private static let lists = names([.texts, .platforms])
+    private static let lists = names([.texts]) + platforms
+    private static let platforms = names([.platforms])
 
     /// The options for columns of some types.
     private static func names(_ types: Set<ColumnType>) -> [String] {
@@ -51,7 +53,9 @@ extension UsageFault {
 
     /// Whether a word is worth a closer look.
     private static func isSuspicious(_ word: String) -> Bool {
-        word.hasPrefix("--version") || word.contains { !$0.isASCII || "\\, ".contains($0) }
+        word.hasPrefix("--version")
+            || word.hasPrefix("-") && !word.hasPrefix("--") && (word.count > 2 || word.last?.isNumber == true)
+            || word.contains { !$0.isASCII || "\\, ".contains($0) }
     }
 
     /// `--version` behind a command.
@@ -84,6 +88,14 @@ extension UsageFault {
         return nil
     }
 
+    /// Letters behind one hyphen, of which the parser takes an h for a question for help.
+    private func shortOptions(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        let isCluster = given.contains { word in
+            word.option == nil && word.text.count > 2 && word.text.hasPrefix("-") && !word.text.hasPrefix("--")
+        }
+        return isCluster ? unknownOption(given, options) : nil
+    }
+
     /// An option that takes one value and is there twice, or a flag and its opposite.
     private func repeated(_ given: [CommandOptions.Word]) -> String? {
         for (index, word) in given.enumerated() {
@@ -108,6 +120,16 @@ extension UsageFault {
         let name = word.text
         if Self.lists.contains(name), option.isRepeating {
             let values = value.split { $0 == "," || $0 == " " }.map(String.init)
+            if Self.platforms.contains(name), !value.contains(",") {
+                // The name of a platform may have blanks in it: Android TV.
+                if values.count == 2, Platform.wellKnown.contains(Platform(values[0]).name),
+                    values[1].first?.isNumber == true
+                {
+                    return "\(name) is \(value.shellWord); the version of the system is a condition of its own: "
+                        + "\(name) \(values[0]) --os '>=\(values[1])'"
+                }
+                guard values.allSatisfy({ Platform.wellKnown.contains(Platform($0).name) }) else { return nil }
+            }
             guard values.count > 1 else { return nil }
             return "\(name) is \(value.shellWord); write each by itself: "
                 + values.map { "\(name) \($0.shellWord)" }.joined(separator: " ")

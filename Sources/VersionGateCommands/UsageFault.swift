@@ -59,6 +59,13 @@ struct UsageFault {
     private static let otherNames = [
         "delete": "remove", "rm": "remove", "create": "add", "new": "add", "ls": "list", "get": "show", "set": "edit",
         "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
+        "import": "apply", "revert": "undo", "rollback": "undo", "stop": "disable",
+    ]
+
+    /// What people ask for that is done in another way, by the command and the word behind it.
+    private static let otherWays = [
+        "versiongate unblock": "rule disable KEY", "versiongate rule rename": "rule copy KEY NEW",
+        "versiongate app rename": "app edit BUNDLE --name NAME",
     ]
 
     /// What to write instead of what the parser refused; nil where its own words say enough.
@@ -73,7 +80,9 @@ struct UsageFault {
         let parent = path.joined(separator: " ")
         let rest = Array(rest.drop { $0 != word }.dropFirst())
         let cure: String
-        if let verb = rest.first(where: subcommands.contains) {
+        if let way = Self.otherWays["\(parent) \(word)"] {
+            cure = "what comes near it is: \(PrintedCommand(way))"
+        } else if let verb = rest.first(where: subcommands.contains) {
             cure = "did you mean: \(commandLine([verb, word] + rest.filter { $0 != verb }))"
         } else if let noun = rest.first, isCommand(noun, word) {
             cure = "did you mean: \(commandLine([noun, word] + rest.dropFirst()))"
@@ -97,21 +106,40 @@ struct UsageFault {
     private static let otherOptions = [
         "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
         "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
-        "--script": "--print",
+        "--script": "--print", "--password": "--password-file",
     ]
 
+    /// What asks for help.
+    private static let help: Set = ["-h", "-help", "--help"]
+
+    /// Whether the words ask for help, or for what the parser makes of the commands.
+    var asksForHelp: Bool {
+        words.first == "help"
+            || words.contains { word in
+                Self.help.contains(word) || word.hasPrefix("--generate-completion-script")
+                    || ["---completion", "--experimental-dump-help"].contains(word)
+            }
+    }
+
     /// The first option that the command does not have.
-    private func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+    func unknownOption(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
         guard path.last != "psql",
             let unknown = given.first(where: { word in
                 word.option == nil && word.text.hasPrefix("-") && word.text.drop { $0 == "-" }.first?.isLetter == true
-                    && !["-h", "--help", "--version"].contains(word.text)
+                    && !Self.help.contains(word.text) && word.text != "--version"
             })
         else { return nil }
         let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
         let cure =
-            if let meant = other ?? SimilarNames.of(unknown.text, among: options.names).first {
+            if let meant = other
+                ?? SimilarNames.of(unknown.text, among: options.names.filter({ $0.hasPrefix("--") })).first
+            {
                 "Did you mean '\(meant)'?"
+            } else if unknown.text == "--json", options.names.contains("--format") {
+                "Did you mean '--format json'?"
+            } else if path.last == "block", CommandOptions(RuleAddCommand.self).names.contains(unknown.text) {
+                "For such a lockout add a rule: "
+                    + "\(PrintedCommand("rule add KEY --bundle BUNDLE --versions =VERSION \(unknown.text) ... --link store --lockout --enable --title TITLE --text TEXT"))"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
             } else {
@@ -138,40 +166,90 @@ struct UsageFault {
         if let split {
             let option = given[split - 1]
             let value = [option.value ?? ""] + given[split...].prefix { $0.option == nil }.map(\.text)
+            let words = value.map(Self.withoutCurlyQuotes)
+            let either = words.joined(separator: " || ")
+            // Versions side by side are no range: nothing is two of them.
+            let isList =
+                Self.ranges.contains(option.text) && words.allSatisfy { AppVersion($0) != nil }
+                && VersionRange(either) != nil
             return "Unexpected argument '\(given[split].text)'. Put quotes round a value with blanks: "
-                + "\(option.text) \"\(Self.withoutCurlyQuotes(value.joined(separator: " ")))\""
+                + "\(option.text) \"\(isList ? either : words.joined(separator: " "))\""
+        }
+        let option = given.last {
+            $0.option?.takesValue == false && ["true", "false", "yes", "no"].contains(word.lowercased())
+        }
+        if let option {
+            let other = "--no-\(option.text.dropFirst(2))"
+            return "Unexpected argument '\(word)'. \(option.text) stands alone, without a value"
+                + (options.names.contains(other) ? "; the opposite is \(other)" : "")
+        }
+        if let option = Self.option(meantBy: word), options.names.contains(option),
+            !given.contains(where: { $0.text == option })
+        {
+            return "Unexpected argument '\(word)'. Did you mean: "
+                + commandLine(rest.flatMap { $0 == word ? [option, word] : [$0] })
         }
         if positionals.count == 1, let name = positionals[0].valueName {
             return "Unexpected argument '\(word)'. This takes one <\(name)>; repeat the command for each."
         }
         let meant = ["--output", "--bundle"].first { name in
-            options.names.contains(name) && (name == "--bundle" || word.contains(".") || word.contains("/"))
+            options.names.contains(name)
+                && (name == "--bundle" || word.contains("/") || [".yaml", ".yml"].contains(where: word.hasSuffix))
         }
         guard positionals.isEmpty, others.count == 1, let meant else { return nil }
         let named = rest.flatMap { $0 == word ? [meant, word] : [$0] }
         return "Unexpected argument '\(word)'. Did you mean: \(commandLine(named))"
     }
 
+    /// The option that a word without one is the value of.
+    private static func option(meantBy word: String) -> String? {
+        if Platform.wellKnown.contains(Platform(word).name) { return "--platform" }
+        return ["viewer", "brake", "planner", "admin"].contains(word) ? "--role" : nil
+    }
+
     /// A value that counts as an option, because it begins with a hyphen.
     private func hyphen(_ given: [CommandOptions.Word]) -> String? {
+        given.lazy.compactMap { word in
+            guard let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
+                self.rest.contains(value)
+            else { return nil }
+            return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
+                + "\(word.text)=\(value.shellWord)"
+        }.first
+    }
+
+    /// A word such as `-2h` or `-30`, of which the parser reads each letter as an option of its own: the h asks for help.
+    func negative(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
+        func isNegative(_ text: String) -> Bool {
+            text.hasPrefix("-") && text.dropFirst().first.map { $0.isNumber || $0 == "." } == true
+        }
         for word in given {
-            if let value = word.value, value.hasPrefix("-"), word.option?.takesAnyValue == false,
-                rest.contains(value)
+            if let value = word.value, isNegative(value), word.option?.takesAnyValue == false,
+                !Self.texts.contains(word.text), rest.contains(value)
             {
-                return "\(word.text) has no value. A value that begins with \"-\" is written behind \"=\": "
-                    + "\(word.text)=\(value.shellWord)"
+                return "\(word.text) is \(value), and nothing that it takes is negative"
             }
-            if word.option == nil, word.text.hasPrefix("-"), word.text.dropFirst().first?.isNumber == true {
-                return "\"\(word.text)\" begins with \"-\" and counts as an option; no number here is negative"
-            }
+            guard word.option == nil, isNegative(word.text) else { continue }
+            if let unknown = unknownOption(given, options) { return unknown }
+            let times = options.timeOptions
+            let cure =
+                if word.text.last?.isLetter != true {
+                    "no number here is negative"
+                } else if times.isEmpty {
+                    "this command takes no time"
+                } else {
+                    "a time from now stands behind \(times.joined(separator: " or ")): \(times[0]) \(word.text)"
+                }
+            return "\"\(word.text)\" begins with \"-\" and counts as an option; \(cure)"
         }
         return nil
     }
 
+    private static let ranges = ["--versions", "--builds", "--os"]
+
     /// A range that the shell took for the name of a file.
     private func missingRange(_ given: [CommandOptions.Word]) -> String? {
-        let ranges = ["--versions", "--builds", "--os"]
-        guard let option = given.first(where: { $0.value == nil && ranges.contains($0.text) }) else { return nil }
+        guard let option = given.first(where: { $0.value == nil && Self.ranges.contains($0.text) }) else { return nil }
         return "\(option.text) has no value. Put a range in quotes, as < and > mean something to the shell: "
             + "\(option.text) '>=1.1 <1.2'"
     }

@@ -66,8 +66,13 @@ extension VersionGate {
         // The parser makes the message anew whenever it is asked for one, which takes longer than all the rest.
         var text = fullMessage(for: error)
         guard text.hasPrefix(errorPrefix) else {
-            print(text)
-            return ExitCode.success.rawValue
+            if fault.asksForHelp {
+                print(text)
+                return ExitCode.success.rawValue
+            }
+            // A noun without its verb: nothing was done, and a script must see that.
+            printError(text + "\n")
+            return ExitCode.validationFailure.rawValue
         }
         text.removeFirst(errorPrefix.count)
         return refuse(fault.explanation ?? text)

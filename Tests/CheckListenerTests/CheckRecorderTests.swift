@@ -65,7 +65,7 @@ struct CheckRecorderTests {
         }
         #expect(
             Counted(recorder, at: CountedPolicy.noon).kinds == [
-                "12 doto - 2.1.3.alpha.42 - - -": [2, 0, 0], "12 doto - ? - - -": [1, 0, 0],
+                "12 doto - 2.1.3.alpha.42 - - -": [2, 0, 0], "12 doto - \\u{e9} - - -": [1, 0, 0],
                 "12 doto - 2 - - -": [1, 0, 0], "12 doto - - - - -": [1, 0, 0],
             ]
         )

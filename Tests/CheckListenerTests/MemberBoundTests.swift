@@ -44,6 +44,19 @@ struct MemberBoundTests {
         #expect(try Self.fromBody(#"{"bundle":"a","x":"\#(value)","\#(value)":1}"#).attributes.isEmpty)
     }
 
+    @Test("One byte order mark before the body is skipped, and faults name the byte of the body as it was sent")
+    func mark() throws {
+        for body in ["{\"bundle\":\"a\"}", " {\"bundle\":\"a\"}\n", "{\"bundle\" : \"\\u0061\"}"] {
+            #expect(try Self.fromBody("\u{FEFF}" + body).bundle?.string == "a")
+        }
+        for body in ["\u{FEFF}", "\u{FEFF}\u{FEFF}{\"bundle\":\"a\"}", " \u{FEFF}{\"bundle\":\"a\"}"] {
+            let fault = #expect(throws: RequestFault.self) { try Self.fromBody(body) }
+            #expect(fault?.detail.hasPrefix("The body is not a JSON object") == true, "\(fault?.detail ?? "")")
+        }
+        let fault = #expect(throws: RequestFault.self) { try Self.fromBody("\u{FEFF}{\"bundle\" \"a\"}") }
+        #expect(fault?.detail == "The body is not JSON: a colon is missing at byte 13.")
+    }
+
     @Test("More attributes than a check may have, and a bundle that is too long, are answered with 400 by name")
     func refused() throws {
         let attributes = (1...65).map { "\"a\($0)\":\($0)" }.joined(separator: ",")

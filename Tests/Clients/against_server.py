@@ -96,7 +96,7 @@ def policy(app, messages):
         if message.get("lockout"):
             rule["lockout"] = rule["lockout_without_update"] = True
         lines.append(f"  {yaml(message['id'])}: {yaml(rule)}")
-    return "\n".join(lines + ([] if messages else ["  {}"])) + "\n"
+    return "\n".join(lines + ([] if messages else ["  {}"]) + ["..."]) + "\n"
 
 
 def public_key(program, path):

@@ -18,7 +18,8 @@ struct PolicyWarningTests {
     private static let kinds: [(passage: String, kind: String)] = [
         ("is not filled in", "placeholder"), ("soak has no effect", "soak"), ("fuse has no effect", "fuse"),
         ("lockout_without_update has no effect", "lockout_without_update"), ("skippable have no effect", "hints"),
-        ("rollout is in percent", "small"), ("but ended at", "ended"), (": soak is", "short soak"),
+        ("rollout is in percent", "small"), ("ended at", "ended"), ("is below its target", "above target"),
+        (": soak is", "short soak"),
         (": remind is", "short remind"), ("no release and no store link is on", "strange platform"),
         ("right behind letters", "text order"), ("locks out without an update, and has no end", "endless"),
         ("locks out and has no link", "link"), ("leads to the store, but", "store link"),

@@ -58,7 +58,9 @@ struct RangeSuggestionTests {
             let versions = (0..<Int.random(in: 2...4, using: &random)).map { _ in
                 Comparator(comparison: "", numbers: NaiveVersion.numbers(&random), isFamily: random.chance(20))
             }
-            let separator = random.pick([",", ", ", " or ", " OR ", "|", " | "])
+            // Of 2,1 it cannot be known whether it is 2.1.
+            let isOneNumber = versions.allSatisfy { $0.numbers.count == 1 }
+            let separator = random.pick([isOneNumber ? ", " : ",", ", ", " or ", " OR ", "|", " | "])
             return (versions.map { [$0] }, versions.map(\.version).joined(separator: separator))
         case .missingDot:
             let family = Comparator(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import UpdatePolicy
+@testable import UpdatePolicy
 
 /// What `policy_warnings` must say of a policy, read from its rows in the plainest way: each rule and each release with each
 /// other one.
@@ -54,8 +54,17 @@ struct WarningOracle {
             found.append("hints")
         }
         if rule.rollout.hundredths > 0, rule.rollout.hundredths < 100 { found.append("small") }
-        if rule.enabled, let end = rule.endsAt, end <= now { found.append("ended") }
-        if soak > 0, soak < 60_000_000 { found.append("short soak") }
+        let twoDays: Int64 = 172_800_000_000
+        if let end = rule.endsAt, end <= now, rule.enabled || end > now.advanced(byMicroseconds: -twoDays) {
+            found.append("ended")
+        }
+        if soak > 0, soak < 60_000_000 || soak % 60_000_000 != 0 { found.append("short soak") }
+        if let target = rule.target.flatMap({ AppVersion($0) }),
+            let range = rule.versions.flatMap({ VersionRange($0) }),
+            range.intervals.allSatisfy({ !($0.lower < target.key) })
+        {
+            found.append("above target")
+        }
         if let remind = rule.remind, remind.inMicroseconds < 60_000_000 { found.append("short remind") }
         if let target = rule.target, Self.hasSuffix(target) { found.append("suffix") }
         if [rule.versions, rule.builds, rule.os, rule.target].contains(where: Self.hasTextOrder) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import TestPolicies
 import TestRandom
 import UpdatePolicy
@@ -28,16 +29,16 @@ enum AwkwardPolicies {
         style.pools.languageRanges = ["nb", "de", "*", "zh-Hant"]
         // The database takes no name with a character that cannot be seen.
         let names = texts.filter { text in
-            !text.hasPrefix(" ") && !text.hasSuffix(" ") && !text.contains("\n")
+            text == text.trimmingCharacters(in: .whitespacesAndNewlines) && !text.contains("\n")
                 && !text.unicodeScalars.contains { $0.properties.generalCategory == .format }
         }
         style.pools.attributeNames = names + ["channel", String(repeating: "long ", count: 25) + "."]
         style.pools.attributeValues = texts
         style.pools.texts = titles(&random)
-        style.pools.appNames = style.pools.texts
+        style.pools.appNames = style.pools.texts.filter { $0 == $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         style.pools.notes = notes + (0..<300).map { _ in text(&random) }
         style.pools.storeLinks = [
-            "https://example.com/?a=b&c=#x", "market://details?id=a", "https://e/%20:[1]", "http://[::1]/{a}'\"",
+            "https://example.com/?a=b&c=#x", "market://details?id=a", "https://e/%20:[1]", "http://[::1]/(a)'!*",
         ]
         style.pools.links = style.pools.storeLinks + ["store"]
         style.pools.keys = ["no", "1.10", "on", "null", "a", "b-2", "0x1", "update-1.2", "y", "z_"]

@@ -112,8 +112,33 @@ struct PolicyDocumentTests {
                 "policy.yaml:2:4: not UTF-8: the byte 0xC3\nHint: Save the file in UTF-8."
             ]
         )
+        let file = "versiongate: 1\napps: {}\nrules: {}\n...\n"
+        for bigEndian in [true, false] {
+            let words = file.utf16.flatMap {
+                bigEndian ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)]
+            }
+            for mark in [[], bigEndian ? [0xFE, 0xFF] : [0xFF, 0xFE]] as [[UInt8]] {
+                #expect(faults(mark + words) == ["policy.yaml:1:1: the file is UTF-16\nHint: Save the file in UTF-8."])
+            }
+        }
         let large = faults(Array(repeating: UInt8(ascii: "#"), count: PolicyDocument.largestFile + 1))
         #expect(large.count == 1 && large[0].contains("more than the 16777216 that are read"))
+    }
+
+    @Test("The reader skips the mark before UTF-8, whatever the first line is, and counts columns without it")
+    func skipsTheMark() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        for first in ["", "# a\n", "---\n"] {
+            for end in ["\n", "\r\n"] {
+                let text = "\(first)versiongate: 1\napps: {}\nrules: {}\n...\n".replacing("\n", with: end)
+                let document = try PolicyDocument(mark + Array(text.utf8))
+                #expect(document.hasEndMark && document.policy.rules.isEmpty)
+            }
+        }
+        #expect(
+            faults(mark + Array("versiongate: 2\napps: {}\nrules: {}\n".utf8)).first?.hasPrefix("policy.yaml:1:14")
+                == true
+        )
     }
 
     @Test("The reader reads what nests and repeats without end in no time", .timeLimit(.minutes(20)))

@@ -77,6 +77,19 @@ struct SettingTests {
         arguments: [
             ("port", "65536", "--port (VERSIONGATE_PORT) is \"65536\"; it must be a whole number from 0 to 65535"),
             (
+                "host", "*",
+                "--host (VERSIONGATE_HOST) is \"*\"; write 0.0.0.0 for every IPv4 address of this machine, :: for every address"
+            ),
+            (
+                "managementHost", "[::1]",
+                "--management-host (VERSIONGATE_MANAGEMENT_HOST) is \"[::1]\"; write ::1, without brackets"
+            ),
+            (
+                "host", "localhost:8080",
+                "--host (VERSIONGATE_HOST) is \"localhost:8080\"; it must be a host name or an IP address alone; the port is a "
+                    + "setting of its own"
+            ),
+            (
                 "countInterval", "0.5",
                 "--count-interval (VERSIONGATE_COUNT_INTERVAL) is \"0.5\"; it must be a whole number from 0 to 3600"
             ),

@@ -46,9 +46,16 @@ struct ClientKindTests {
     @Test(
         "A kind has a version that cannot be read as it was written, or a sign for one that is long or not in ASCII",
         arguments: [
-            ("2.1.3.alpha.42", "2.1.3.alpha.42"), (" 5.1.4 [2195]\r\n", "5.1.4 [2195]"), (" ", "?"), ("\u{E9}", "?"),
-            ("1.\n2", "?"), (String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
-            (String(repeating: "x", count: 65), "?"), (String(repeating: "1", count: 129), "?"),
+            ("2.1.3.alpha.42", "2.1.3.alpha.42"), (" 5.1.4 [2195]\r\n", "5.1.4 [2195]"), (" ", "?"),
+            ("\u{E9}", "\\u{e9}"),
+            ("1.3.1\u{A0}", "1.3.1\\u{a0}"), ("\u{661}.\u{662}", "\\u{661}.\\u{662}"), ("1.2 (\u{E9})", "?"),
+            ("1.\n2", "1.\\u{a}2"), (String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
+            (String(repeating: "x", count: 65), String(repeating: "x", count: 61) + "..."),
+            (String(repeating: "1", count: 129), String(repeating: "1", count: 61) + "..."),
+            (
+                String(repeating: "\u{E9}", count: 11),
+                String(String(repeating: "\\u{e9}", count: 11).prefix(60)) + "..."
+            ),
         ]
     )
     func keepsUnreadableVersions(_ version: String, _ kept: String) throws {

@@ -394,7 +394,7 @@ struct BlockCommandTests {
         try terminal.type("114\n")
         try await terminal.expect("? [y/N] ")
         try terminal.type("n\n")
-        try await terminal.expect("nothing was changed, as you said")
+        try await terminal.expect("nothing was changed, as the answer was not y")
         #expect(try await TestDatabase.current.revision() == revision)
         try terminal.type(command)
         try await terminal.expect("(- for another version): ")

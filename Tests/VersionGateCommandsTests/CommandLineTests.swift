@@ -114,14 +114,15 @@ struct CommandLineTests {
     }
 
     static let endings = [
-        Ending("--help", 0), Ending("--version", 0), Ending("rule --help", 0), Ending("rule list", 0),
+        Ending("--help", 0), Ending("--version", 0), Ending("rule list", 0),
         Ending("check bundle=a", 0), Ending("app add a", 0), Ending("completions bash", 0),
         Ending("rule show nothing", 1), Ending("undo 4711", 1), Ending("undo", 1), Ending("undo x", 64),
         Ending("status", 0), Ending("block a 1", 1), Ending("block a", 64), Ending("app pause", 64),
         Ending("history --since x", 64), Ending("check --revision 4711 bundle=a", 1),
         Ending("check --server http://127.0.0.1:1 bundle=a", 1), Ending("rule add Upper --title T --text X", 1),
         Ending("", 64),
-        Ending("nonsense", 64), Ending("rule", 0), Ending("rule list --format xml", 64), Ending("rule edit k", 64),
+        Ending("nonsense", 64), Ending("rule", 64), Ending("rule --help", 0), Ending("help rule", 0),
+        Ending("rule list --format xml", 64), Ending("rule edit k", 64),
         Ending("check", 64), Ending("check --revision -1 bundle=a", 64), Ending("completions tcsh", 64),
         Ending("database psql -- -c nonsense", 1), Ending("database psql -- --nonsense", 1),
     ]

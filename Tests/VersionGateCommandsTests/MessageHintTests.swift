@@ -121,7 +121,7 @@ struct MessageHintTests {
             ("--remind 0", "rules.remind: no time at all\nHint: For the message at every start leave the option out"),
             ("--remind 2x", "\"2x\" is not a length of time\nHint: Write weeks, days, hours"),
             ("--remind 1.5s", "\"00:00:01.5\" has a fraction of a second in it\nHint: Write whole seconds"),
-            ("--remind -1d", "is written behind \"=\": --remind=-1d"),
+            ("--remind -1d", "--remind is -1d, and nothing that it takes is negative"),
             ("--remind 1mon", "\"1 mon\" has months in it"),
             ("--shows 0", "rules.shows: 0 is not from 1 to 1000\nHint: Write how often"),
             ("--shows 1001", "For no limit leave the option out, or take it away with --clear"),

@@ -341,7 +341,7 @@ struct PolicyFileCommandTests {
             )
             #expect(result.standardOutput.contains("  rule update-1.2 ("))
             #expect(result.standardOutput.contains("Do it on"))
-            #expect(result.standardOutput.contains("nothing was changed, as you said") == (answer != "y"))
+            #expect(result.standardOutput.contains("nothing was changed, as the answer was not y") == (answer != "y"))
             #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
             #expect(try await fixture.revision() == (answer == "y" ? 2 : 1))
         }

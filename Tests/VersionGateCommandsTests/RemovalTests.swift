@@ -73,7 +73,7 @@ struct RemovalTests {
         )
         #expect(try await terminal.expect("? [y/N] ").hasSuffix("/\(name)"))
         try terminal.type("n\n")
-        try await terminal.expect("nothing was changed, as you said")
+        try await terminal.expect("nothing was changed, as the answer was not y")
         #expect(try await TestDatabase.current.revision() == revision)
         try terminal.type("versiongate \(line)\n")
         try await terminal.expect("? [y/N] ")

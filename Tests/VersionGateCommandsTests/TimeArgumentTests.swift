@@ -93,7 +93,9 @@ struct TimeArgumentTests {
 
     @Test(
         "What is no time is refused with how one is written",
-        arguments: ["22", "25:00", "9am", "2027-02-30 9:00", "+2x"]
+        arguments: [
+            "22", "25:00", "13pm", "0am", "2027-02-30 9:00", "24.13.2026 9:00", "+2x", "2 hours", "2 ago", "in 5",
+        ]
     )
     func isNoTime(_ written: String) throws {
         #expect(throws: CommandError.self) { try TimeArgument.parse(written) }

@@ -97,7 +97,7 @@ struct UndoCommandTests {
         #expect(shown.contains("The newest change: 1  ") && shown.contains("added rule k\n"), "\(shown)")
         #expect(shown.contains("This undoes change 1."), "\(shown)")
         try terminal.type("\n")
-        try await terminal.expect("nothing was changed, as you said")
+        try await terminal.expect("nothing was changed, as the answer was not y")
         try await terminal.expect(TerminalSession.prompt)
         #expect(try await TestDatabase.current.revision() == 1)
         let approved = try await terminal.run("versiongate undo --yes")

@@ -25,7 +25,7 @@ struct UnreadableVersionTests {
     }
 
     private static let warning = """
-        Warning: 10 checks of a (10.0 %) with a version that cannot be read: 2.1.3.alpha.42, one too long or not in ASCII. \
+        Warning: 10 checks of a (10.0 %) with a version that cannot be read: 2.1.3.alpha.42, one that cannot be shown. \
         No rule with versions or a target reaches them.
         """
 

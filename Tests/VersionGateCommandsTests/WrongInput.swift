@@ -104,7 +104,7 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
         for word in Self.foreignWords {
             #expect(!text.contains(word), "\(testDescription): \"\(word)\" in \(text)")
         }
-        guard isOnContext, status != 64 || !text.contains("Usage:") else { return }
+        guard isOnContext, status != 64 || !text.localizedCaseInsensitiveContains("usage:") else { return }
         // What was typed stands in quotes.
         let printed = text.replacing("\"versiongate ", with: "\"").matches(of: Self.printedCommand).count
         #expect(

@@ -80,7 +80,12 @@ struct CheckBodyDecoder {
         guard position < bytes.count else {
             throw .badRequest("The body is empty; send a JSON object with at least the member \"bundle\".")
         }
-        guard bytes[position] == UInt8(ascii: "{") else {
+        if bytes[position] != UInt8(ascii: "{"), bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            // The mark that some programs put before UTF-8.
+            position = 3
+            skipWhitespace()
+        }
+        guard peek == UInt8(ascii: "{") else {
             throw .badRequest("The body is not a JSON object; send one with at least the member \"bundle\".")
         }
         position &+= 1

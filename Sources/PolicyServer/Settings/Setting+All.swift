@@ -10,7 +10,7 @@ extension Setting {
 
     /// Where the server listens, how it ends, what it counts and what it logs.
     package static let ofServer: [Setting] = [
-        .text("host", \.publicAddress.host, option: "address", "The address that apps connect to."),
+        .host("host", \.publicAddress.host, option: "address", "The address that apps connect to."),
         .number(
             "port",
             \.publicAddress.port,
@@ -18,7 +18,7 @@ extension Setting {
             option: "port",
             "The port that apps connect to; 0 picks one."
         ),
-        .text(
+        .host(
             "managementHost",
             \.managementAddress.host,
             option: "address",

@@ -84,11 +84,24 @@ extension Setting {
         self.parse = parse
     }
 
-    /// A text, taken as it is.
-    static func text(_ name: String, _ path: Path<String>, option valueName: String? = nil, _ help: String) -> Setting {
+    /// A host to listen on. A resolver takes `*` for this machine alone.
+    static func host(_ name: String, _ path: Path<String>, option valueName: String? = nil, _ help: String) -> Setting {
         Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path]) {
             text,
             configuration throws(ConfigurationError) in
+            if text == "*" {
+                throw ConfigurationError(
+                    " is \"*\"; write 0.0.0.0 for every IPv4 address of this machine, :: for every address"
+                )
+            }
+            if text.hasPrefix("["), text.hasSuffix("]") {
+                throw ConfigurationError(" is \"\(text)\"; write \(text.dropFirst().dropLast()), without brackets")
+            }
+            if text.contains(where: { "/ \t[]".contains($0) }) || text.count(where: { $0 == ":" }) == 1 {
+                throw ConfigurationError(
+                    " is \"\(text)\"; it must be a host name or an IP address alone; the port is a setting of its own"
+                )
+            }
             configuration[keyPath: path] = text
         }
     }

@@ -69,7 +69,8 @@ package struct EditedApps: Sendable {
             FROM rule_rows WHERE (after ->> 'enabled')::boolean
             UNION ALL
             SELECT before ->> 'bundle', (before ->> 'lockout')::boolean
-            FROM rule_rows WHERE after IS NULL AND (before ->> 'enabled')::boolean
+            FROM rule_rows
+            WHERE (after IS NULL OR before ->> 'bundle' IS DISTINCT FROM after ->> 'bundle') AND (before ->> 'enabled')::boolean
             UNION ALL
             SELECT coalesce(before ->> 'bundle', rule.bundle), true
             FROM rule_rows JOIN public.rules AS rule

@@ -25,7 +25,7 @@ package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
 
     /// A second line with the author of a change and what it changed.
     private static func origin(of change: PolicyChange) -> String {
-        var text = "\nChange \(change.id) by \(change.osUser ?? change.role)"
+        var text = "\nChange \(change.id) by \(change.osUser.map { "\(change.role) (\($0))" } ?? change.role)"
         if let tool = change.tool { text += " with \(tool)" }
         text += ", \(change.at)"
         if let why = change.why { text += " (\(why))" }

@@ -368,6 +368,15 @@ extension PolicyReader {
         return bundles.count == 1 ? bundles[0] : nil
     }
 
+    /// The keys of all rules, and of those that were removed.
+    package static func usedKeys(_ session: PostgresSession) throws -> [String] {
+        let query = """
+            SELECT key FROM public.rules
+            UNION SELECT key ->> 'key' FROM public.change_rows WHERE table_name = 'rules' AND after IS NULL
+            """
+        return try session.query(query).map { try $0.decode(0, as: String.self) }
+    }
+
     /// The keys of all rules in order.
     package static func ruleKeys(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }

@@ -16,8 +16,9 @@ package struct ClientKind: Sendable, Hashable {
 
     /// The version as the client wrote it, without blanks at its ends; `nil` where it was not sent.
     ///
-    /// One that cannot be read is kept as well, so that people can see what their apps send; it is `unkeptVersion` where
-    /// it is longer than 64 bytes or has other characters than printable ASCII.
+    /// One that cannot be read is kept as well, so that people can see what their apps send: other characters than
+    /// printable ASCII as `\u{a0}`, and cut where that is longer than 64 bytes. It is `unkeptVersion` where it is nothing
+    /// but blanks, or what is kept could be read.
     package let version: String?
 
     /// The build as the client wrote it, without blanks at its ends; `nil` where it was not sent, cannot be read, or has
@@ -180,19 +181,33 @@ extension Client {
         return version.count <= maximumLength ? copy(version, to: bytes, at: start) : start
     }
 
-    /// Writes a version that cannot be read, or the sign for one that is not kept.
+    /// Writes a version that cannot be read as people can read it, or the sign for one that is not kept.
     private static func writeUnreadable(
         _ text: UnsafeRawBufferPointer,
         to bytes: UnsafeMutableRawBufferPointer,
         at start: Int
     ) -> Int {
         let version = VersionScanner.withoutBlanks(text)
+        let last = start &+ ClientKind.maximumUnreadableVersionLength
+        var end = start
+        var iterator = version.makeIterator()
+        var decoder = Unicode.UTF8.ForwardParser()
+        while case .valid(let encoded) = decoder.parseScalar(from: &iterator) {
+            let scalar = Unicode.UTF8.decode(encoded)
+            let isPrintable = (0x20...0x7E).contains(scalar.value)
+            let shown = isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+            guard end &+ shown.utf8.count <= last else {
+                end = "...".withBytes { copy($0, to: bytes, at: min(end, last &- 3)) }
+                break
+            }
+            end = shown.withBytes { copy($0, to: bytes, at: end) }
+        }
+        let kept = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        // In parentheses stands anything: 1.2 (\u{e9}) is 1.2.
         let isKept =
-            !version.isEmpty && version.count <= ClientKind.maximumUnreadableVersionLength
-            && version.allSatisfy { (0x20...0x7E).contains($0) }
-        return isKept
-            ? copy(version, to: bytes, at: start)
-            : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
+            !kept.isEmpty
+            && (kept.last != UInt8(ascii: ")") || AppVersion(String(decoding: kept, as: UTF8.self)) == nil)
+        return isKept ? end : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
     }
 
     /// Writes the name that rules know the platform by; nothing where the text cannot be a platform's name.

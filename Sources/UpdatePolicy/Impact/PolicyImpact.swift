@@ -28,6 +28,9 @@ package struct PolicyImpact: Sendable {
 
         /// The largest part, 0 to 1, now or later.
         package var share: Double { checks == 0 ? 0 : (later?.checks ?? now) / Double(checks) }
+
+        /// The part right after the edit, 0 to 1.
+        package var shareNow: Double { checks == 0 ? 0 : now / Double(checks) }
     }
 
     /// By app, platform and version.
@@ -41,6 +44,9 @@ package struct PolicyImpact: Sendable {
 
     /// The app with the largest share of newly locked out checks; nil without checks.
     package let largestLockout: LargestLockout?
+
+    /// The app with the largest such share right after the edit.
+    package let largestLockoutNow: LargestLockout?
     package let uncounted: Set<Condition>
 
     /// The conditions, not counted, of rules that the edit leaves alone: these rules are in no figure of who gets a message
@@ -85,14 +91,16 @@ package struct PolicyImpact: Sendable {
         self.leftOut = leftOut
         laterLockouts = lockouts.steps.filter { $0.at > time }
         laterMessages = messages.steps.filter { $0.at > time }
-        largestLockout = Dictionary(grouping: self.rows, by: \.group.bundle).map { bundle, rows in
+        let lockoutOfApps = Dictionary(grouping: self.rows, by: \.group.bundle).map { bundle, rows in
             LargestLockout(
                 bundle: bundle,
                 checks: rows.reduce(0) { $0 + $1.checks },
                 now: rows.reduce(0) { $0 + $1.now.newLockouts },
                 later: lockoutsOfApps[bundle]?.steps.last { $0.at > time }
             )
-        }.max { ($0.share, $1.bundle) < ($1.share, $0.bundle) }
+        }
+        largestLockout = lockoutOfApps.max { ($0.share, $1.bundle) < ($1.share, $0.bundle) }
+        largestLockoutNow = lockoutOfApps.max { ($0.shareNow, $1.bundle) < ($1.shareNow, $0.bundle) }
     }
 
     package var checks: Int64 { rows.reduce(0) { $0 + $1.checks } }

@@ -74,8 +74,12 @@ struct Block: Sendable {
     }
 
     private static func exactBuild(_ text: String) throws -> AppVersion {
-        guard let build = AppVersion(text), VersionRange("=\(text)") != nil else {
-            throw CommandError("\"\(text)\" is not one build; write it as the app reports it: --build 113")
+        // 100-110 can be read as a version, with a pre-release, and no build is called that.
+        guard let build = AppVersion(text), VersionRange("=\(text)") != nil, VersionRange(text) != nil else {
+            throw CommandError(
+                "\"\(text)\" is not one build; write it as the app reports it: --build 113. For several builds add a rule: "
+                    + "\(PrintedCommand("rule add KEY --bundle BUNDLE --builds '100 - 110' --link store --lockout --enable --title TITLE --text TEXT"))"
+            )
         }
         return build
     }

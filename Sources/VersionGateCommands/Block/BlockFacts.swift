@@ -14,7 +14,7 @@ struct BlockFacts: Sendable {
     let withdrawn: [Release]
     /// The rules of the app.
     let rules: [Rule]
-    /// The keys of all rules, of every app.
+    /// The keys of all rules, of every app, also of those that were removed: clients remember them.
     let keys: Set<String>
     /// The counted checks of the app.
     let recent: RecentChecks
@@ -42,7 +42,7 @@ struct BlockFacts: Sendable {
         releases = policy.releases.filter { !$0.isWithdrawn(at: time) }
         withdrawn = policy.releases.filter { $0.isWithdrawn(at: time) }
         rules = policy.rules.filter { $0.bundle != nil }
-        keys = Set(try PolicyReader.ruleKeys(session))
+        keys = Set(try PolicyReader.usedKeys(session))
         let reader = CountReader(session)
         recent = try reader.recentChecksIfReadable(days: RecentDays.usual, bundles: [app.bundle])
         lastDay = try reader.ifReadable { try $0.countsOfLast(hours: 24, of: app.bundle) } ?? []

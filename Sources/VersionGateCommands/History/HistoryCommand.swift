@@ -143,9 +143,14 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     private func filter(_ clock: CommandClock) throws -> HistoryFilter {
-        HistoryFilter(
+        let begin = try since.map { try clock.moment($0, of: "--since", .past) }
+        if let begin, begin > clock.now {
+            CommandError("--since is \(TimeText.local(begin)), which is still to come: nothing was changed since")
+                .printAsWarning()
+        }
+        return HistoryFilter(
             subject: subject,
-            since: try since.map { try clock.moment($0, of: "--since", .past) },
+            since: begin,
             until: try until.map { try clock.moment($0, of: "--until", .past) },
             author: by,
             search: search,

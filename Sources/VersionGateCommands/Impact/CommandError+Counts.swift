@@ -11,7 +11,7 @@ extension CommandError {
         let checks = bundle.map { "checks of \($0)" } ?? "checks"
         return CommandError(
             "no \(checks) were counted in the last \(days) days; servers count the checks that they "
-                + "answer, unless --count-interval is 0; a longer period may have some: --days \(min(days * 4, 3_660))"
+                + "answer, unless --count-interval is 0, and write them every few seconds; a longer period may have some: --days \(min(days * 4, 3_660))"
         )
     }
 

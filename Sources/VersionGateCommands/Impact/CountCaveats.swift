@@ -9,19 +9,20 @@ enum CountCaveats {
     /// That counts are not verified.
     static let unverified = "The counts are what clients said of themselves; nobody has verified it."
 
+    /// That figures are upper bounds, and by which conditions; none where they are not.
+    static func notCounted(_ uncounted: Set<Condition>) -> [String] {
+        let conditions = uncounted.subtracting([.rollout]).map(\.rawValue).sorted().joined(separator: " and ")
+        return conditions.isEmpty
+            ? [] : ["The figures say how many at most, because \(conditions) of clients are not counted."]
+    }
+
     /// A line for each caveat.
     ///
     /// - Parameters:
     ///   - uncounted: The conditions that matter and are not counted.
     ///   - recent: The counts.
     static func lines(uncounted: Set<Condition>, recent: RecentChecks) -> [String] {
-        var lines = tooFew(recent.known)
-        let conditions = uncounted.subtracting([.rollout]).map(\.rawValue).sorted()
-        if !conditions.isEmpty {
-            lines.append(
-                "The figures say how many at most, because \(conditions.joined(separator: " and ")) of clients are not counted."
-            )
-        }
+        var lines = tooFew(recent.known) + notCounted(uncounted)
         if uncounted.contains(.rollout) {
             lines.append(
                 "A rollout is a share of all installations, so a small sample differs; clients that send no install are"
@@ -62,7 +63,7 @@ enum CountCaveats {
         unreadable.map { app in
             let share = NumberText.percent(Double(app.checks), of: Double(app.allChecks))
             let examples = app.examples.map { example in
-                example.version == ClientKind.unkeptVersion ? "one too long or not in ASCII" : example.version
+                example.version == ClientKind.unkeptVersion ? "one that cannot be shown" : example.version
             }
             return "Warning: \(NumberText.checks(app.checks)) of \(app.bundle) (\(share)) with a version that"
                 + " cannot be read: \(examples.joined(separator: ", "))\(app.examples.count < 3 ? "" : ", ...")."

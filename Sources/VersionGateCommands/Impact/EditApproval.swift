@@ -130,7 +130,9 @@ enum ApprovalRequirement: Equatable {
         case .given:
             return false
         case .question(let question):
-            guard Terminal.confirms(question) else { throw CommandError("nothing was changed, as you said") }
+            guard Terminal.confirms(question) else {
+                throw CommandError("nothing was changed, as the answer was not y")
+            }
             return true
         case .missing(let error):
             throw CommandError(error)

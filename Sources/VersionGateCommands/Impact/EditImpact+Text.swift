@@ -19,7 +19,8 @@ extension EditImpact {
         let whole = Double(impact.checks)
         let now = impact.now
         guard !lockouts.isEmpty || impact.newLockouts > 0 || now.lockoutsBefore != now.lockoutsAfter else {
-            let words = (laterLines + CountCaveats.tooFew(impact.checks)).map { " " + $0 }.joined()
+            let words = (laterLines + CountCaveats.tooFew(impact.checks) + CountCaveats.notCounted(impact.uncounted))
+                .map { " " + $0 }.joined()
             return terminal.paragraphs(
                 "Impact: up to \(NumberText.share(now.messagesAfter, of: whole))"
                     + (whole < NumberText.fewestJudged ? "" : " of \(NumberText.count(impact.checks))")
@@ -100,10 +101,10 @@ extension EditImpact {
         let rows = lockedOutRows
         let apps = Set(impact.rows.map(\.group.bundle)).count > 1
         let whole = Double(impact.checks)
+        let hasLater = !impact.laterLockouts.isEmpty
         var table = TextTable(
-            header: (apps ? ["APP"] : []) + [
-                "VERSION", "PLATFORM", "CHECKS", impact.laterLockouts.isEmpty ? "NEWLY LOCKED OUT" : "LATER LOCKED OUT",
-            ],
+            header: (apps ? ["APP"] : []) + ["VERSION", "PLATFORM", "CHECKS", "NEWLY LOCKED OUT"]
+                + (hasLater ? ["OR LATER"] : []),
             named: apps ? 3 : 2
         )
         let shown = rows.prefix(Self.mostRows)
@@ -112,8 +113,8 @@ extension EditImpact {
             let cells =
                 (apps ? [row.group.bundle] : []) + [
                     row.group.versionText, row.group.platformText, NumberText.share(Double(row.checks), of: whole),
-                    NumberText.share(row.newLockouts, of: Double(row.checks)),
-                ]
+                    NumberText.share(row.now.newLockouts, of: Double(row.checks)),
+                ] + (hasLater ? [NumberText.share(row.newLockouts, of: Double(row.checks))] : [])
             table.add(cells: cells, bar: Bar([(part, "!", .red)]))
         }
         let more = rows.count - shown.count

@@ -88,7 +88,14 @@ struct EditImpact: Sendable {
             let later = largest.later.map { step in
                 (isLater ? "" : ", and up to \(NumberText.share(step.checks, of: whole))") + Self.when(step)
             }
-            return "this would newly lock out up to \(NumberText.share(first, of: whole)) of the recent checks of"
+            // What is so at once is said first, also where another app is worse off later.
+            let present = impact.largestLockoutNow.flatMap { now in
+                now.bundle != largest.bundle && now.shareNow > Self.approvalThreshold && now.shareNow > largest.shareNow
+                    ? "\(NumberText.share(now.now, of: Double(now.checks))) of the recent checks of \(now.bundle.visible()) at once, and"
+                        + " up to " : nil
+            }
+            return
+                "this would newly lock out up to \(present ?? "")\(NumberText.share(first, of: whole)) of the recent checks of"
                 + " \(largest.bundle.visible())\(later ?? "")"
         }
         if let bundle = appsWithoutCounts.first {

@@ -41,7 +41,9 @@ enum InputFile {
         guard bytes.count <= limit else {
             throw CommandError("\(name(path)) has more than \(limit) bytes; shorten it")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        guard let text = String(validating: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
+        else {
             throw CommandError("\(name(path)) is not UTF-8; save it in UTF-8")
         }
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in

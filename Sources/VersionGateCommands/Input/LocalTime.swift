@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
-import Glibc
+import Foundation
 import UpdatePolicy
 
 /// A date and a time of day as clocks show them in the time zone of this machine (`TZ`).
@@ -63,6 +63,17 @@ struct LocalTime: Equatable, Sendable {
     var clock: String {
         let text = Timestamp(secondsSince1970: inUTC).description.drop { $0 != "T" }.dropFirst().dropLast()
         return text.hasSuffix(":00") ? String(text.dropLast(3)) : String(text)
+    }
+
+    /// The zone that `TZ` names and this machine does not know, for which the C library takes UTC without a word.
+    static func unknownZone(_ environment: [String: String]) -> String? {
+        guard let zone = environment["TZ"]?.drop(while: { $0 == ":" }), !zone.isEmpty, !["UTC", "GMT"].contains(zone),
+            // Described by itself: CET-1CEST,M3.5.0,M10.5.0/3.
+            zone.prefixMatch(of: /(<[^>]+>|[A-Za-z]{3,})[+-]?\d/) == nil
+        else { return nil }
+        let folder = environment["TZDIR"] ?? "/usr/share/zoneinfo"
+        return FileManager.default.fileExists(atPath: zone.hasPrefix("/") ? String(zone) : "\(folder)/\(zone)")
+            ? nil : String(zone)
     }
 
     /// How many seconds clocks are ahead of UTC at a moment.

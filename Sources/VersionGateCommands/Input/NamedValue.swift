@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import UpdatePolicy
+
 /// A name and a value on the command line: `channel=beta`, `ios=https://...`.
 struct NamedValue: Sendable {
     /// What stands before the first equals sign; never empty.
@@ -20,6 +22,10 @@ struct NamedValue: Sendable {
         guard let value = NamedValue(argument) else {
             throw CommandError("write the name of a member, \"=\" and its value: version=1.1")
         }
+        if argument.firstMatch(of: /, ?[a-z]+=/) != nil {
+            let each = argument.split { ", ".contains($0) }.map { String($0).shellWord }
+            throw CommandError("several members in one; write each by itself: \(each.joined(separator: " "))")
+        }
         return value
     }
 
@@ -28,6 +34,30 @@ struct NamedValue: Sendable {
         guard let value = NamedValue(argument) else {
             throw CommandError("write the name of the attribute, \"=\" and a value: channel=beta")
         }
+        func refuse(_ fault: String, _ meant: [String]) -> CommandError {
+            CommandError("\(fault); write \(meant.map { "--attribute \($0.shellWord)" }.joined(separator: " "))")
+        }
+        if let sign = value.name.last, "!<>~^".contains(sign) {
+            throw CommandError(
+                "an attribute is compared with its values alone, and has no \(sign)=; write channel=beta"
+            )
+        }
+        let text = value.value
+        // Apple names its devices so: iPhone14,3.
+        let items = text.split { ",|; []".contains($0) }
+        if items.count > 1, text.contains(where: { ",|;".contains($0) }), text.wholeMatch(of: /[A-Za-z]+\d+,\d+/) == nil
+        {
+            throw refuse("several values in one", items.map { "\(value.name)=\($0)" })
+        }
+        var plain = text[...]
+        while let first = plain.first, " =".contains(first) { plain.removeFirst() }
+        while plain.last == " " { plain.removeLast() }
+        if plain.count > 1, plain.first == plain.last, "'\"".contains(plain.first ?? " ") {
+            plain = plain.dropFirst().dropLast()
+        }
+        if plain != text, !plain.isEmpty {
+            throw refuse("the value would be \"\(text)\", with all that is in it", ["\(value.name)=\(plain)"])
+        }
         return value
     }
 
@@ -35,6 +65,11 @@ struct NamedValue: Sendable {
     static func storeLink(_ argument: String) throws -> NamedValue {
         guard let value = NamedValue(argument), !value.name.contains("://") else {
             throw CommandError("write the platform, \"=\" and the link: ios=https://apps.apple.com/app/id123456789")
+        }
+        let platforms = value.name.split { ", ".contains($0) }
+        if value.name.contains(","), !platforms.isEmpty {
+            let each = platforms.map { "--store-link \("\($0)=\(value.value)".shellWord)" }
+            throw CommandError("several platforms in one; write \(each.joined(separator: " "))")
         }
         return value
     }

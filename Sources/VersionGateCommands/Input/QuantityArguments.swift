@@ -19,9 +19,16 @@ struct PercentArgument: Sendable {
 
 /// A length of time on the command line; the database judges it.
 enum DurationArgument {
-    /// Refuses a number without a unit, which the database would take for seconds.
+    /// Refuses a number without a unit, also the last one, which the database would take for seconds.
     static func parse(_ argument: String) throws -> String {
-        guard let number = Double(argument), number != 0 else { return argument }
+        guard let number = Double(argument), number != 0 else {
+            if argument.last?.isNumber == true, argument.contains(where: \.isLetter), !argument.contains(":") {
+                throw CommandError(
+                    "the last number has no unit; write \(argument)m for minutes, \(argument)s for seconds"
+                )
+            }
+            return argument
+        }
         throw CommandError("write its unit: '\(argument) day\(number == 1 ? "" : "s")', \(argument)h")
     }
 }

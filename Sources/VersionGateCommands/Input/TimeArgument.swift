@@ -51,19 +51,41 @@ struct TimeArgument: Sendable {
         + "offset (2026-11-22T02:00:00Z), or a time from now (+2h, -30m, now)"
 
     private static func form(_ argument: String) throws -> Form? {
-        if argument == "now" { return .relative(microseconds: 0) }
-        if argument.hasPrefix("+") || argument.hasPrefix("-") {
-            return duration(argument.dropFirst()).map { .relative(microseconds: argument.hasPrefix("-") ? -$0 : $0) }
+        let text = argument.split(separator: " ").joined(separator: " ")
+        if text == "now" { return .relative(microseconds: 0) }
+        if text.hasPrefix("+") || text.hasPrefix("-") {
+            let length = text.dropFirst()
+            if length.wholeMatch(of: /\d+/) != nil { throw CommandError("write its unit: \(text)m, \(text)h") }
+            return duration(length).map { .relative(microseconds: text.hasPrefix("-") ? -$0 : $0) }
         }
-        if let timestamp = Timestamp(argument) { return .absolute(timestamp) }
-        let words = argument.lowercased().split { $0 == " " || $0 == "t" && argument.first?.isNumber == true }
-            .map(String.init)
+        if let timestamp = Timestamp(text) { return .absolute(timestamp) }
+        if text.hasPrefix("in "), let length = duration(text.dropFirst(3)) { return .relative(microseconds: length) }
+        if text.hasSuffix(" ago"), let length = duration(text.dropLast(4)) { return .relative(microseconds: -length) }
+        if duration(text[...]) != nil {
+            throw CommandError("write +\(text) for so long from now, -\(text) for so long ago")
+        }
+        var words = text.lowercased().replacing(/^(\d{4}-\d\d-\d\d)t/) { "\($0.1) " }
+            .replacing(/\ ?([ap]m)$/) { "\($0.1)" }
+            .replacing(/(\d) ?([a-z]{3,})$/) { "\($0.1) \($0.2)" }
+            .split(separator: " ").map(String.init).filter { $0 != "at" }
+        if words.count == 2, secondsSinceMidnight(words[0]) != nil, day(words[1]) != nil { words.swapAt(0, 1) }
+        if let date = words.first.flatMap(isoDate) { words[0] = date }
+        if let date = words.first, date.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, !isDate(date) {
+            throw CommandError("there is no \(date) in the calendar")
+        }
         if words.count == 1, isDate(words[0]) || day(words[0]) != nil {
             throw CommandError("say at what time of that day: \"\(words[0]) 9:00\"")
         }
+        if words.count > 1, let zone = words.last, let offset = offset(zone) {
+            guard words.count == 3, isDate(words[0]), let seconds = secondsSinceMidnight(words[1]),
+                let midnight = Timestamp("\(words[0])T00:00:00\(offset)")
+            else { throw CommandError("write the date too: 2026-11-22T\(words[words.count - 2])\(offset)") }
+            return .absolute(midnight.advanced(byMicroseconds: seconds * 1_000_000))
+        }
         if words.count == 3, isDate(words[0]), words[2].allSatisfy(\.isLetter) {
+            let time = words[1].count { $0 == ":" } == 1 ? "\(words[1]):00" : words[1]
             throw CommandError(
-                "write the offset of the time zone in place of its name: \(words[0])T\(words[1]):00+01:00 for one hour ahead of UTC"
+                "write the offset of the time zone in place of its name: \(words[0])T\(time)+01:00 for one hour ahead of UTC"
             )
         }
         guard let time = words.last, words.count < 3, let seconds = secondsSinceMidnight(time) else { return nil }
@@ -80,9 +102,31 @@ struct TimeArgument: Sendable {
         return DayTimeInterval(String(text))?.inMicroseconds
     }
 
-    /// Reads `9:00`, `22:00` or `22:00:30`.
+    /// Reads a date as `24.12.2026` or `2026/12/24` has it; no other order of its numbers is plain.
+    private static func isoDate(_ word: String) -> String? {
+        func twoDigits(_ text: Substring) -> String { text.count == 1 ? "0\(text)" : String(text) }
+        if let match = word.wholeMatch(of: /(\d{4})\/(\d{1,2})\/(\d{1,2})/) {
+            return "\(match.1)-\(twoDigits(match.2))-\(twoDigits(match.3))"
+        }
+        return word.wholeMatch(of: /(\d{1,2})\.(\d{1,2})\.(\d{4})/)
+            .map { "\($0.3)-\(twoDigits($0.2))-\(twoDigits($0.1))" }
+    }
+
+    /// The offset that a word of a time is, nil for another word.
+    private static func offset(_ word: String) -> String? {
+        if ["utc", "gmt", "z"].contains(word) { return "Z" }
+        return word.wholeMatch(of: /[+-]\d\d:\d\d/).map { String($0.output) }
+    }
+
+    /// Reads `9:00`, `22:00`, `22:00:30`, `18.00`, `9am` or `9:30pm`.
     private static func secondsSinceMidnight(_ text: String) -> Int64? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        if let match = text.wholeMatch(of: /(\d{1,2})(:\d\d)?(am|pm)/), let hour = Int64(match.1),
+            (1...12).contains(hour)
+        {
+            return secondsSinceMidnight("\(hour % 12 + (match.3 == "pm" ? 12 : 0))\(match.2 ?? ":00")")
+        }
+        let isDotted = text.wholeMatch(of: /\d{1,2}\.\d\d/) != nil
+        let parts = text.split(separator: isDotted ? "." : ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), (1...2).contains(parts[0].count),
             parts.dropFirst().allSatisfy({ $0.count == 2 }),
             parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
@@ -97,7 +141,7 @@ struct TimeArgument: Sendable {
     private static func day(_ word: String) -> Day? {
         switch word {
         case "yesterday": return .later(days: -1)
-        case "today": return .later(days: 0)
+        case "today", "tonight": return .later(days: 0)
         case "tomorrow": return .later(days: 1)
         default:
             let matches = weekdays.indices.filter { word.count >= 3 && weekdays[$0].lowercased().hasPrefix(word) }
@@ -118,6 +162,16 @@ extension TimeArgument {
     ///   - direction: Where it lies if it names no day.
     /// - Throws: `CommandError` where clocks never show that time, or show it twice.
     func moment(now: Timestamp, _ direction: Direction = .future) throws -> Timestamp {
+        switch form {
+        case .local, .clock:
+            if let zone = LocalTime.unknownZone(CommandContext.current.environment) {
+                throw CommandError(
+                    "\(text): TZ is \(zone.shellWord), a time zone that this machine does not know; write the offset of the "
+                        + "time, 2026-11-22T02:00:00+01:00, or install tzdata"
+                )
+            }
+        case .absolute, .relative: break
+        }
         switch form {
         case .absolute(let timestamp): return timestamp
         case .relative(let microseconds): return now.advanced(byMicroseconds: microseconds)

@@ -45,7 +45,13 @@ struct ChangeReport: Sendable {
             return [terminal.styled("Added \(name)", .green)] + columns.map { "  \($0.name): \(value($0, $0.after))" }
         case .changed:
             return [terminal.styled("Changed \(name)", .yellow)]
-                + row.columns.map { "  \($0.name): \(value($0, $0.before)) -> \(value($0, $0.after))" }
+                + row.columns.map { column in
+                    let (before, after) = (value(column, column.before), value(column, column.after))
+                    // What differs in parts of a second alone is shown as it is stored.
+                    return before == after
+                        ? "  \(column.name): \(column.before ?? "") -> \(column.after ?? "")"
+                        : "  \(column.name): \(before) -> \(after)"
+                }
         case .removed:
             return [terminal.styled("Removed \(name)", .red)]
         }

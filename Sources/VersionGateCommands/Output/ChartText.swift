@@ -48,7 +48,10 @@ struct ChartText {
     private var header: [String] {
         let place =
             switch chart.axis {
-            case .time: chart.isHourly ? "HOUR FROM" : "DAY (UTC)"
+            case .time:
+                size == 1
+                    ? chart.isHourly ? "HOUR FROM" : "DAY (UTC)"
+                    : "\(size) \(chart.isHourly ? "HOURS FROM" : "DAYS FROM (UTC)")"
             case .elapsed: "AFTER"
             case .names: chart.name.uppercased()
             }
@@ -62,11 +65,16 @@ struct ChartText {
         return false
     }
 
+    /// How many places a line takes together.
+    private var size: Int {
+        if case .names = chart.axis { return 1 }
+        return max(1, (chart.axis.count + mostLines - 1) / mostLines)
+    }
+
     private var lines: [Line] {
         let count = chart.axis.count
         var isLong = true
         if case .names = chart.axis { isLong = false }
-        let size = isLong ? max(1, (count + mostLines - 1) / mostLines) : 1
         let lines = stride(from: 0, to: count, by: size).map { start in line(start..<min(start + size, count)) }
         // What lies before the first count says nothing.
         return isLong ? Array(lines.drop { $0.values.allSatisfy { $0 == nil } }) : lines

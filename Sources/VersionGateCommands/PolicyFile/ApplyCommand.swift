@@ -63,6 +63,11 @@ struct ApplyCommand: AsyncParsableCommand {
         }
         let difference = try policyFile.difference(from: present.policy)
         policyFile.warnOfOneApp(in: present.policy, command: "apply")
+        let doubt = policyFile.doubt
+        if let doubt, options.dryRun { CommandError(doubt).printAsWarning() }
+        if let doubt, !options.dryRun, options.yes || !Terminal.canAsk {
+            throw CommandError("\(doubt)\nNothing was changed.")
+        }
         if options.yes, !removals, !options.dryRun {
             try policyFile.requireFewRemovals(difference, from: present.policy)
         }
@@ -70,7 +75,12 @@ struct ApplyCommand: AsyncParsableCommand {
         if options.yes, !overBrakes, !options.dryRun { try policyFile.requireNoBrakes(takenBack) }
         if let text = takenBack.text { printError("\(text)\n") }
         try await policyFile.explaining {
-            try await options.edit(on: database, asksAboutRemovals: true, asksAboutMassEdits: true) { editor in
+            try await options.edit(
+                on: database,
+                asksAboutRemovals: true,
+                asksAboutMassEdits: true,
+                doubts: { _ in [doubt].compactMap(\.self) }
+            ) { editor in
                 try editor.make(difference, from: present.version)
             }
         }

@@ -56,6 +56,13 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {
+        var isFolder: ObjCBool = false
+        if let output, FileManager.default.fileExists(atPath: output, isDirectory: &isFolder), isFolder.boolValue {
+            throw ValidationError("\(output) is a folder; name the file: --output \("\(output)/policy.yaml".shellWord)")
+        }
+        if output?.isEmpty == true {
+            throw ValidationError("--output is empty; name the file, or leave the option out.")
+        }
         if revision != nil, asOf != nil {
             throw ValidationError("--revision and --as-of both say which policy; leave one of the two out.")
         }

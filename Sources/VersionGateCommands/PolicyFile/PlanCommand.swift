@@ -60,6 +60,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let policyFile = try PolicyFile(file, bundle: bundle)
+        if let doubt = policyFile.doubt { CommandError(doubt).printAsWarning() }
         let present = try await database.editedPolicy()
         let difference = try policyFile.difference(from: present.policy)
         let takenBack = try await policyFile.takenBack(difference, from: present.version, database)

@@ -122,7 +122,9 @@ struct PlanReport {
     private func change(_ column: PolicyChange.Column, in table: String) -> [String] {
         let texts = [column.before, column.after]
         guard splitsColumns || texts.contains(where: { $0?.contains("\n") == true }) else {
-            let shown = texts.map { ChangeWords.local.value($0, of: column.name, in: table).visible() }
+            var shown = texts.map { ChangeWords.local.value($0, of: column.name, in: table).visible() }
+            // What differs in parts of a second alone is shown as it is stored.
+            if shown[0] == shown[1] { shown = texts.map { $0 ?? "" } }
             return ["    \(column.name): \(terminal.styled(shown[0], .red)) -> \(terminal.styled(shown[1], .green))"]
         }
         return ["    \(column.name):"] + marked("-", column.before, .red)

@@ -30,12 +30,6 @@ struct PolicyFile: Sendable {
         origin = PolicyDocument.origin(bytes)
         do {
             document = try PolicyDocument(bytes)
-            if !document.hasEndMark {
-                CommandError(
-                    "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last "
-                        + "line: ..."
-                ).printAsWarning()
-            }
         } catch {
             throw CommandError(
                 error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
@@ -56,6 +50,13 @@ struct PolicyFile: Sendable {
         )
         try report(document.faults(of: difference) + templateFaults(difference))
         return difference
+    }
+
+    /// Why the file may have been cut; nil if it ends with the mark of its end.
+    var doubt: String? {
+        document.hasEndMark
+            ? nil
+            : "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last line: ..."
     }
 
     /// The rules of the file.

@@ -28,7 +28,7 @@ struct RuleRampCommand: AsyncParsableCommand {
         /// Reads a step.
         static func parse(_ argument: String) throws -> Step {
             let halves = argument.split(separator: "@", omittingEmptySubsequences: false)
-            guard halves.count == 2 else {
+            guard halves.count == 2, halves[0].first?.isNumber == true || halves[0].hasPrefix("-") else {
                 throw CommandError("write a percentage, \"@\" and the time from which on it holds: 25%@+1h")
             }
             return Step(

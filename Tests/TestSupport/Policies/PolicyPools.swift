@@ -43,7 +43,7 @@ package struct PolicyPools: Sendable {
     package var wrongRegions = ["UK", "jp", "Japan", "EN"]
     package var languages = ["de", "zh", "zh-Hant", "ZH-hant-tw", "en-US", "pt-BR", "en-x-twain", "de-1996"]
     package var languageRanges = ["de", "zh", "zh-Hant", "ZH-hant-tw", "en-US", "pt-BR", "en-x-twain", "de-1996", "*"]
-    package var wrongLanguages = ["de_DE", "", "zh-", "de-*"]
+    package var wrongLanguages = ["de_DE", "", "zh-", "de-*", "en-UK"]
     package var attributeNames = [
         "channel", "n", "flag", "\u{E9}", "e\u{301}", "Channel", "a.b", String(repeating: "\u{E9}", count: 64),
         String(repeating: "\u{E9}", count: 64) + "n",
@@ -56,11 +56,13 @@ package struct PolicyPools: Sendable {
         "\u{E9}e\u{301}",
         "\u{1F600} {target}", "{APP} { app }", "{target}{target}", "{date}: {app} {date", "{{date}}{target}",
     ]
-    package var links = ["https://example.com/?a=b&c=\"\\", "store", "store", "market://details?id=x", "HTTP://x"]
-    package var storeLinks = ["https://apps.example.com/1", "itms-apps://x?\"y\"", "market://details?id=a"]
+    package var links = ["https://example.com/?a=b&c='x'", "store", "store", "market://details?id=x", "HTTP://x"]
+    package var storeLinks = ["https://apps.example.com/1", "itms-apps://x?'y'", "market://details?id=a"]
     /// So far from each other that each app of a policy can be given the next numbers.
     package var storeIDs: [Int64] = [1, 9, 1_234_567_890, 9_007_199_254_740_980]
-    package var wrongLinks = ["javascript:alert(1)", "https://", "https://example.com/a b", "STORE"]
+    package var wrongLinks = [
+        "javascript:alert(1)", "https://", "https://example.com/a b", "https://example.com/{app}", "STORE",
+    ]
     package var notes: [String] = []
     package var keys = ["a", "b", "k.2", "k-2", "k_2", "k2", "rule-1", "rule-10", "0", "z"]
     package var positions = [0, 0, 0, -1, 1]

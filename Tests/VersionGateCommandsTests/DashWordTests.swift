@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import Testing
+
+/// Words that begin with a hyphen, of which the argument parser reads each letter as an option of its own.
+@Suite("Words that begin with a hyphen")
+struct DashWordTests {
+    /// Where no database answers, so that no command can do anything.
+    private let away = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+
+    /// Whether a command reads all its words itself.
+    private static func isSwept(_ leaf: CommandTree.Leaf) -> Bool { leaf.path.last != "psql" }
+
+    private func expect(_ arguments: [String], isUsage: Bool) async throws {
+        let result = try await away.run(arguments: arguments)
+        #expect(isUsage ? result.status == 64 : result.status != 0, "\(arguments): \(result)")
+        #expect(!(result.output + result.errors).contains("OVERVIEW"), "\(arguments): \(result)")
+        #expect(result.output.isEmpty && !result.errors.isEmpty, "\(arguments): \(result)")
+    }
+
+    @Test("A word that begins with a hyphen and is no option is refused by every command, and asks for no help")
+    func isRefused() async throws {
+        for leaf in try await CommandTree.read().leaves where Self.isSwept(leaf) {
+            let sample = try CommandSample.arguments(for: leaf)
+            for word in ["-2h", "-fh", "-30", "-.5h", "-1", "-h2"] {
+                try await expect(leaf.path + [word], isUsage: true)
+                try await expect(sample + [word], isUsage: true)
+            }
+        }
+    }
+
+    @Test("The value of an option of any command is no question for help, though it has an h in it")
+    func isValue() async throws {
+        var count = 0
+        for leaf in try await CommandTree.read().leaves where Self.isSwept(leaf) {
+            let sample = try CommandSample.arguments(for: leaf)
+            for argument in leaf.command.arguments ?? [] where argument.kind == "option" {
+                let name = "--\(argument.preferredName?.name ?? "")"
+                guard !sample.contains(where: { $0 == name || $0.hasPrefix(name + "=") }) else { continue }
+                // A setting of the server may be anything that its own reader takes; nothing is served on a port of -2.
+                try await expect(sample + [name, "-2h"], isUsage: leaf.path == ["serve"])
+                count += 1
+            }
+        }
+        #expect(count > 300)
+    }
+
+    @Test("A noun without a verb has done nothing, and ends as what is wrong")
+    func nounsAlone() async throws {
+        let tree = try await CommandTree.read()
+        for group in tree.all where group.command.subcommands?.isEmpty == false && !group.path.isEmpty {
+            let result = try await away.run(arguments: group.path)
+            #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("SUBCOMMANDS"), "\(group)")
+            #expect(try await away.run(arguments: group.path + ["--help"]).status == 0)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the versiongate authors
+
+import Foundation
+import TestDatabase
+import TestRandom
+import TestSystem
+import Testing
+import UpdatePolicy
+
+/// A text that a hint proposes in place of what was refused.
+private struct Proposal {
+    /// The text as it was proposed.
+    let text: String
+    /// The words of the command with it, or the statement.
+    let words: [String]
+
+    /// Reads words as a shell does that knows quotes alone.
+    static func shellWords(_ line: some StringProtocol) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in line {
+            switch character {
+            case _ where quote == character: quote = nil
+            case "'" where quote == nil, "\"" where quote == nil: (quote, word) = (character, word ?? "")
+            case " " where quote == nil:
+                words += [word].compactMap(\.self)
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        return words + [word].compactMap(\.self)
+    }
+
+    /// What stands behind the last colon, or behind "Write", one by one; none where that is prose.
+    private static func items(_ text: String) -> [String] {
+        let lists = text.matches(of: /\(([^()]*\d[^()]*)\)/).map { String($0.1) }
+        let tail = text.split(separator: ": ").last.map(String.init) ?? ""
+        let end = text.hasSuffix(".") ? nil : tail.wholeMatch(of: /(?:.*\b[Ww]rite )?(.+)/).map { String($0.1) }
+        return (lists.isEmpty ? [end].compactMap(\.self) : lists).flatMap { $0.split(separator: #/, | or | and /#) }
+            .map { String($0.prefix(upTo: $0.firstRange(of: " for ")?.lowerBound ?? $0.endIndex)) }
+            .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\"")) }
+            // Prose, and commands, which other tests type.
+            .filter {
+                !$0.hasPrefix("a ") && !$0.hasPrefix("there is ") && !$0.hasPrefix("versiongate")
+                    && $0.firstMatch(of: /[A-Z]{3}/) == nil
+            }
+    }
+
+    /// All that an answer proposes.
+    static func all(of input: WrongInput, _ answer: String) -> [Proposal] {
+        let text = answer.replacing(" --context test", with: "")
+        guard let arguments = input.arguments else { return ofStatement(input.sql ?? "", text) }
+        if let match = text.firstMatch(of: /[Dd]id you mean(?: --bundle)?: versiongate (.+)/) {
+            return [Proposal(text: String(match.1), words: shellWords(match.1).map { $0 == "FILE" ? "{file}" : $0 })]
+        }
+        if let match = text.firstMatch(of: /Unknown option '(.+?)'.*Did you mean '(.+?)'\?/) {
+            let meant = shellWords(match.2)
+            let words = arguments.flatMap { word -> [String] in
+                let halves = word.split(separator: "=", maxSplits: 1)
+                guard halves.first == match.1 else { return [word] }
+                return halves.count > 1 ? ["\(meant[0])=\(halves[1])"] : meant
+            }
+            return [Proposal(text: String(match.2), words: words)]
+        }
+        let places = /(?:by itself: |; write |with blanks: |behind "=": |name the file: )(--[a-z-]+[ =].+)/
+        if let match = text.firstMatch(of: places) {
+            let meant = shellWords(match.1)
+            let name = String(meant[0].prefix { $0 != "=" })
+            guard let start = arguments.firstIndex(where: { $0 == name || $0.hasPrefix("\(name)=") }) else { return [] }
+            let behind = arguments[(start + 1)...].drop { !$0.hasPrefix("-") || Double($0) != nil }
+            return [Proposal(text: String(match.1), words: arguments[..<start] + meant + behind)]
+        }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Error:") } ?? ""
+        let refused = line.firstMatch(of: /The value '(.*)' is invalid for .*?: (.+)/).map { ($0.1, $0.2) }
+        let hint = text.split(separator: "\n").first { $0.hasPrefix("Hint:") }
+        let value = refused?.0 ?? line.firstMatch(of: /"([^"]*)"/)?.1
+        guard let value, let prose = refused?.1 ?? hint else { return [] }
+        return items(String(prose)).compactMap { item in
+            let words = arguments.map { word in
+                // A time of a ramp stands behind its percentage.
+                if word == value, let place = word.firstIndex(of: "@"), !item.contains("@") {
+                    return "\(word[...place])\(item)"
+                }
+                return word == value
+                    ? item : word.hasSuffix("=\(value)") ? "\(word.dropLast(value.count))\(item)" : word
+            }
+            return words == arguments ? nil : Proposal(text: item, words: words)
+        }
+    }
+
+    private static func ofStatement(_ sql: String, _ answer: String) -> [Proposal] {
+        guard let value = answer.firstMatch(of: /ERROR: .*?"([^"]*)"/)?.1,
+            let hint = answer.firstMatch(of: /HINT: +(.+)/)?.1, sql.contains(value)
+        else { return [] }
+        return items(String(hint)).map { Proposal(text: $0, words: [sql.replacing(value, with: $0)]) }
+    }
+}
+
+/// What hints propose is typed in place of what was refused: it is accepted, and is what is stored.
+@Suite("Hints", .migratedDatabase)
+struct HintTests {
+    /// Answers that name an example of another thing, or leave out what only the person knows, by the beginning.
+    private static var isExample: Regex<(Substring, Substring, Substring?)> {
+        /Error: (the address|--database-url|.* is not one (build|version);)/
+    }
+
+    @Test("What a hint proposes is accepted, and means what it says", .timeLimit(.minutes(20)))
+    func areTrue() async throws {
+        try await TestDatabase.current.edit(WrongInput.setup)
+        let leaves = try await CommandTree.read().leaves
+        let inputs = Trials.some(
+            try WrongInput.all.filter { $0.status != 0 && !$0.needsServer && $0.environment == nil }
+        )
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for width in 0..<4 {
+                group.addTask {
+                    var count = 0
+                    for input in inputs.enumerated() where input.offset % 4 == width {
+                        count += try await proposals(input.element, leaves)
+                    }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(count > (Trials.isWhole ? 120 : 15), "\(count)")
+        #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
+    }
+
+    /// Tries what the answer to a wrong input proposes, and says how much that is.
+    private func proposals(_ input: WrongInput, _ leaves: [CommandTree.Leaf]) async throws -> Int {
+        try await StateFolder.with { folder in
+            let answer = try await input.answer(in: folder.path)
+            guard answer.text.firstMatch(of: Self.isExample) == nil else { return 0 }
+            // A server that takes what is proposed serves for ever, and an export writes its file.
+            let proposals = Proposal.all(of: input, answer.text).filter {
+                $0.words.first != "serve" && !$0.words.contains("--output")
+            }
+            for proposal in proposals {
+                var tried = input
+                if input.arguments == nil {
+                    tried.sql = "BEGIN; \(proposal.words[0]); ROLLBACK"
+                } else {
+                    let leaf = leaves.first { proposal.words.starts(with: $0.path) }
+                    let isEdit = leaf?.options.contains("dry-run") == true && !proposal.words.contains("--dry-run")
+                    tried.arguments = proposal.words + (isEdit ? ["--dry-run"] : [])
+                }
+                let result = try await tried.answer(in: folder.path)
+                let what = "\(input) proposes \(proposal.text): \(result.text)"
+                // What stays wrong beside it is another fault.
+                let isRefused = ["is invalid for", "Unknown option", "There is no command", "ERROR:"]
+                    .contains(where: result.text.contains)
+                #expect(!isRefused && result.text != answer.text, "\(what)")
+                #expect(result.status == 0 || answer.status != 1, "\(what)")
+            }
+            return proposals.count
+        }
+    }
+}
