@@ -20,7 +20,7 @@ struct PageCommandTests {
     /// test that takes minutes finds each in the same hour.
     private static let policy = [
         """
-        INSERT INTO apps (bundle, name) VALUES ('com.acme.notes', 'Notes'), ('com.acme.rest', 'Rest'), ('it''s;$(id)&', 'O''Neil');
+        INSERT INTO apps (bundle, name) VALUES ('com.acme.notes', 'Notes'), ('com.acme.rest', 'Rest'), ('it''s$(id)&', 'O''Neil');
         UPDATE apps SET paused = true WHERE bundle = 'com.acme.rest';
         INSERT INTO store_links VALUES ('com.acme.notes', 'ios', 'https://apps.apple.com/app/id1'),
             ('com.acme.notes', 'android', 'market://details?id=x'), ('com.acme.rest', 'web', 'https://example.com');
