@@ -138,8 +138,8 @@ struct UsageFault {
             } else if unknown.text == "--json", options.names.contains("--format") {
                 "Did you mean '--format json'?"
             } else if path.last == "block", CommandOptions(RuleAddCommand.self).names.contains(unknown.text) {
-                "For such a lockout add a rule: "
-                    + "\(PrintedCommand("rule add KEY --bundle BUNDLE --versions =VERSION \(unknown.text) ... --link store --lockout --enable --title TITLE --text TEXT"))"
+                "For such a lockout add a rule with \(unknown.text): "
+                    + "\(PrintedCommand("rule add KEY --bundle BUNDLE --versions =VERSION --link store --lockout --enable --title TITLE --text TEXT"))"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
             } else {
