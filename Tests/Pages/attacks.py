@@ -151,9 +151,10 @@ class Attack:
         """Writes each attack wherever it may stand."""
         script = []
         for index, attack in enumerate(ATTACKS):
-            bundle, key, short = self.bundle(index), f"rule-{index}", attack[:190]
+            bundle, key, short = self.bundle(index), f"rule-{index}", attack[:190].strip()
             text = literal(short)
-            link = f"https://example.com/{self.ascii(attack)}"
+            # The database refuses what no address has.
+            link = "https://example.com/" + quote(self.ascii(attack), safe="!#$&'()*+,/:;=?@-._~")
             name = text if is_text(short) else "'a name'"
             script.append(f"""
                 BEGIN;
@@ -194,7 +195,8 @@ class Attack:
         time.sleep(6)
 
     def bundle(self, index):
-        return self.ascii(ATTACKS[index])[:200] + f".{index}"
+        part = re.sub(r"[.]+", ".", re.sub(r"[,;]|://", "/", self.ascii(ATTACKS[index])))
+        return part[:200].strip(".") + f".{index}"
 
     @staticmethod
     def ascii(attack):
