@@ -79,12 +79,13 @@ CREATE FUNCTION versiongate_internal.keep_bundle() RETURNS trigger
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    refused CONSTANT boolean := versiongate_internal.refuse(
+    refused boolean;
+BEGIN
+    refused := versiongate_internal.refuse(
         'apps.bundle', 'the bundle of an app never changes',
         'Its clients ask by it. Add the other app, and copy the rules to it. Upper and lower case may change.',
         format('It is %s.', OLD.bundle)
     );
-BEGIN
     RETURN NULL;
 END
 $$;

@@ -400,7 +400,7 @@ BEGIN
                 present + part.removed, part.table_name,
                 CASE WHEN part.table_name = 'apps' THEN '' ELSE coalesce(' of ' || part.bundle, ' for every app') END
             ),
-            'If that is not meant: ROLLBACK, or after the commit SELECT undo_change(max(id)) FROM changes.',
+            'If that is not meant: ROLLBACK; or, after the commit: SELECT undo_change(max(id)) FROM changes;',
             '{}'::jsonb
         )::versiongate_internal.warning;
     END LOOP;

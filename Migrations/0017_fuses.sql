@@ -35,9 +35,10 @@ AS $$
     own AS MATERIALIZED (
         SELECT e.rule, max(e.id) AS id
           FROM edits AS e
-         WHERE e.before - '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
-               IS DISTINCT FROM
-               e.after - '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
+         CROSS JOIN (
+             SELECT '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
+         ) AS of_no_concern(columns)
+         WHERE e.before - of_no_concern.columns IS DISTINCT FROM e.after - of_no_concern.columns
          GROUP BY e.rule
     )
     SELECT r.key, own.id, (SELECT max(a.id) FROM around AS a WHERE (a.bundle = r.bundle) IS NOT false)

@@ -189,7 +189,10 @@ struct PageCommandTests {
         let serving = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_admin")])
         let found = Mutex<[Edit]>([])
         try await ServingBinary.run(serving, arguments: ["--count-interval", "1"]) { server in
-            for bundle in ["com.acme.other", "it's; a $(bundle)", "-x", "--private"] {
+            let unknown = [
+                "com.acme.other", "it's; a $(bundle)", "com.acme.a,com.acme.b", "com..acme", "-x", "--private",
+            ]
+            for bundle in unknown {
                 _ = try await server.check(#"{"bundle":"\#(bundle)","version":"1"}"#)
             }
             try await Poll.until("the page to show what asks") {

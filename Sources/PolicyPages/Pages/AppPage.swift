@@ -82,7 +82,7 @@ struct AppPage: Page {
                 rule: rule,
                 status: figures?.statuses.byKey[rule.key],
                 now: now,
-                sendsLockouts: scene.facts.policy?.sendsLockouts ?? true
+                sendsLockouts: scene.facts.sendsLockouts
             ).tag,
             "lockout": rule.lockout, "everyApp": rule.bundle == nil, "rollout": "\(rule.rollout(at: now)) %",
             "sent": share(counts.sent), "lockedOut": rule.lockout ? share(counts.lockouts) : nil,

@@ -136,7 +136,7 @@ struct OverviewPage: Page {
                 rule: lockout.rule,
                 status: lockout.status,
                 now: scene.now,
-                sendsLockouts: scene.facts.policy?.sendsLockouts ?? true
+                sendsLockouts: scene.facts.sendsLockouts
             ).tag,
             "who": lockout.rule.who, "rollout": "\(lockout.rule.rollout(at: scene.now)) %",
             "ends": lockout.rule.endsAt.map(scene.time),

@@ -66,7 +66,7 @@ struct RulePage: Page {
             status: status,
             now: now,
             lockoutShare: figures?.share,
-            sendsLockouts: scene.facts.policy?.sendsLockouts ?? true,
+            sendsLockouts: scene.facts.sendsLockouts,
             fuse: figures?.fuse
         )
         let history = figures?.history

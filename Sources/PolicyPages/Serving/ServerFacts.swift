@@ -19,6 +19,8 @@ package struct ServerFacts: Sendable {
     package var databaseAddress: String?
     /// Whether its brake is on.
     package var isBraked = false
+    /// Whether it sends lockouts as such; without a policy it sends nothing.
+    var sendsLockouts: Bool { policy?.sendsLockouts ?? true }
     /// The command that puts its brake on, for its machine.
     package var brakeCommand = "versiongate brake on"
     /// What is broken on this server.

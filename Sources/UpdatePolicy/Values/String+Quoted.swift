@@ -14,9 +14,10 @@ extension String {
     /// The text as a word of a shell that no command takes for an option.
     package var shellOperand: String { hasPrefix("-") ? "-- \(shellWord)" : shellWord }
 
-    /// Whether an app can have this text as its bundle.
+    /// Whether an app can have this text as its bundle, as the database's `check_bundle` judges it.
     package var isBundleIdentifier: Bool {
-        (1...255).contains(utf8.count) && utf8.allSatisfy { (33...126).contains($0) }
+        (1...255).contains(utf8.count) && utf8.allSatisfy { (33...126).contains($0) && $0 != 0x2C && $0 != 0x3B }
+            && !contains("://") && !contains("..") && !hasPrefix(".") && !hasSuffix(".")
     }
 
     /// The text as a literal of SQL.
