@@ -387,9 +387,11 @@ class Component:
             wait = self.wait_checks(1)
             self.run(again)
             wait()
+            # A check joins one that is still under way, so that is waited for.
+            self.run("return screens.check()")
             self.expect_covered(f"a lockout that is not kept, after {again}")
         self.server.messages = []
-        self.run("screens.check()")
+        self.run("return screens.check()")
         self.wait(".lockout", False)
 
         # Unmounted, nothing stays.
