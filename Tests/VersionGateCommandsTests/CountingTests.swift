@@ -219,7 +219,7 @@ struct CountingTests {
         #expect(!contents.contains("127.0.0.1"))
         #expect(try await rows(observer)["com.example.doto - 1.4 - DE -"]?.first == 4)
         #expect(try await rows(observer)["- - - - - -"]?.first == 1)
-        #expect(try await rows(observer)["com.example.doto - ? - - -"]?.first == 1)
+        #expect(try await rows(observer)[#"com.example.doto - t\u{e9}ll-tale - - -"#]?.first == 1)
     }
 
     @Test("With an interval of 0 nothing is counted", .migratedDatabase)
