@@ -21,8 +21,7 @@ CREATE TYPE versiongate_internal.fault AS ENUM (
     'rules_way_out', 'rules_ways_out_unknown', 'mass_edit', 'mass_removal', 'releases_again', 'releases_no_live_at', 'releases_no_min_os',
     'releases_staged_live_at', 'store_links_missing'
 );
-COMMENT ON TYPE versiongate_internal.fault IS
-    'Keys of what is refused or warned of, where programs word the cure themselves.';
+COMMENT ON TYPE versiongate_internal.fault IS 'Keys of what is refused or warned of, where programs word the cure themselves.';
 
 -- Its result is assigned and not PERFORMed, which would put the source of the call into the CONTEXT that psql shows.
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
@@ -125,10 +124,14 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.check_ends IS 'Refuses a blank at an end.';
 
-CREATE FUNCTION versiongate_internal.first_names(names text[], most integer DEFAULT 20) RETURNS text
+CREATE FUNCTION versiongate_internal.first_names(
+    names text[], separator text DEFAULT ', ', most integer DEFAULT 20
+) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
-RETURN array_to_string(names[:most], ', ')
-    || CASE WHEN cardinality(names) > most THEN format(' and %s more', cardinality(names) - most) ELSE '' END;
+RETURN array_to_string(names[:most], separator) || CASE
+    WHEN cardinality(names) > most THEN format('%sand %s more', replace(separator, ',', ''), cardinality(names) - most)
+    ELSE ''
+END;
 COMMENT ON FUNCTION versiongate_internal.first_names IS 'A list for a message, cut where it gets long.';
 
 CREATE FUNCTION versiongate_internal.time_text(at timestamptz) RETURNS text
@@ -178,8 +181,7 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_bundle IS
-    'Refuses what cannot be the bundle or package identifier of an app.';
+COMMENT ON FUNCTION versiongate_internal.check_bundle IS 'Refuses what cannot be the bundle or package identifier of an app.';
 
 CREATE FUNCTION versiongate_internal.check_version(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp

@@ -51,11 +51,9 @@ CREATE TABLE store_links (
 -- publication cannot know rows by such a key, so it knows them by all columns.
 ALTER TABLE store_links REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE store_links IS
-    'The address of an app in each store: what a rule with the link "store" sends to a client.';
+COMMENT ON TABLE store_links IS 'The address of an app in each store: what a rule with the link "store" sends to a client.';
 COMMENT ON COLUMN store_links.bundle IS 'The app, stored as apps spells it.';
-COMMENT ON COLUMN store_links.platform IS
-    'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN store_links.platform IS 'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
 COMMENT ON COLUMN store_links.link IS
     'Address of the app in the store: https, http, itms-apps, itms-appss, macappstore, market or ms-windows-store,'
     ' ASCII, at most 2048 bytes.';
@@ -77,8 +75,7 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_content_type IS
-    'Refuses content types of which it is not known how to escape.';
+COMMENT ON FUNCTION versiongate_internal.check_content_type IS 'Refuses content types of which it is not known how to escape.';
 
 CREATE TABLE feed_templates (
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
@@ -152,8 +149,7 @@ CREATE TABLE releases (
 
 CREATE INDEX releases_version_idx ON releases (bundle, platform, versiongate_internal.version_key(version));
 
-COMMENT ON TABLE releases IS
-    'Versions that users can get. A version may have several rows, with different regions and times.';
+COMMENT ON TABLE releases IS 'Versions that users can get. A version may have several rows, with different regions and times.';
 COMMENT ON COLUMN releases.id IS 'Number of the row, given by the database.';
 COMMENT ON COLUMN releases.bundle IS 'The app, stored as apps spells it.';
 COMMENT ON COLUMN releases.platform IS 'The platform, stored in lower case; ipados, iphone os and iphoneos become ios.';
@@ -166,8 +162,7 @@ COMMENT ON COLUMN releases.regions IS
 COMMENT ON COLUMN releases.live_at IS
     'Since when, or from when on, users can get it; null: not yet known. Set to the time of the edit when staged is'
     ' cleared and no other time is given.';
-COMMENT ON COLUMN releases.staged IS
-    'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
+COMMENT ON COLUMN releases.staged IS 'True: the store gives it to some users only (Google Play), so it is offered to nobody.';
 COMMENT ON COLUMN releases.withdrawn_at IS 'When it went, or goes, out of the store; null: it stays.';
 COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
@@ -264,16 +259,13 @@ COMMENT ON TABLE rules IS
     ' enabled.';
 COMMENT ON COLUMN rules.key IS
     'Name of the rule, for ever: the message''s id, and the salt of the rollout. a-z, 0-9, ".", "_", "-", at most 64.';
-COMMENT ON COLUMN rules.bundle IS
-    'The app, stored as apps spells it. Null: every app, also those that are not in apps.';
+COMMENT ON COLUMN rules.bundle IS 'The app, stored as apps spells it. Null: every app, also those that are not in apps.';
 COMMENT ON COLUMN rules.enabled IS 'False: the rule reaches nobody.';
 COMMENT ON COLUMN rules.position IS 'Order of the messages, lowest first; then by key.';
-COMMENT ON COLUMN rules.versions IS
-    'Range of app versions: <1.2, >=2.3 <2.3.5, 1.2.x || 1.4, 1.2 - 1.4, ~1.2.3, ^1.2.3, *';
+COMMENT ON COLUMN rules.versions IS 'Range of app versions: <1.2, >=2.3 <2.3.5, 1.2.x || 1.4, 1.2 - 1.4, ~1.2.3, ^1.2.3, *';
 COMMENT ON COLUMN rules.builds IS 'Range of build numbers, written like versions.';
 COMMENT ON COLUMN rules.os IS 'Range of versions of the operating system, written like versions.';
-COMMENT ON COLUMN rules.platforms IS
-    'Platforms: {ios,android}. Stored in lower case; ipados, iphone os and iphoneos become ios.';
+COMMENT ON COLUMN rules.platforms IS 'Platforms: {ios,android}. Stored in lower case; ipados, iphone os and iphoneos become ios.';
 COMMENT ON COLUMN rules.regions IS 'Countries: upper-case ISO 3166-1 alpha-2 codes, and XK: {JP,US}';
 COMMENT ON COLUMN rules.languages IS
     'Languages, as basic language ranges of RFC 4647: {de,zh-Hant}. zh-Hant matches zh-Hant and zh-Hant-TW. Stored in'
@@ -356,24 +348,24 @@ COMMENT ON COLUMN rollout_steps.rollout IS
     'Percentage of the installations, 0 to 100, at most two decimals; not below that of the step before.';
 
 CREATE FUNCTION versiongate_internal.policy_tables()
-    RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text, caseless text)
+    RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text)
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY VALUES
-        (1, 'apps', '{bundle}'::text[], NULL, NULL, 'bundle'),
-        (2, 'store_links', '{bundle,platform}', 'apps', 'bundle', NULL),
-        (3, 'feed_templates', '{bundle,name}', 'apps', 'bundle', NULL),
-        (4, 'releases', '{id}', 'apps', 'bundle', NULL),
-        (5, 'release_notes', '{release,language}', 'releases', 'release', 'language'),
-        (6, 'rules', '{key}', 'apps', 'bundle', NULL),
-        (7, 'rule_texts', '{rule,language}', 'rules', 'rule', 'language'),
-        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule', NULL);
+        (1, 'apps', '{bundle}'::text[], NULL, NULL),
+        (2, 'store_links', '{bundle,platform}', 'apps', 'bundle'),
+        (3, 'feed_templates', '{bundle,name}', 'apps', 'bundle'),
+        (4, 'releases', '{id}', 'apps', 'bundle'),
+        (5, 'release_notes', '{release,language}', 'releases', 'release'),
+        (6, 'rules', '{key}', 'apps', 'bundle'),
+        (7, 'rule_texts', '{rule,language}', 'rules', 'rule'),
+        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule');
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.policy_tables IS
     'The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and'
-    ' the column that names it there, and the column of the key in which case does not count.';
+    ' the column that names it there.';
 
 CREATE FUNCTION versiongate_internal.key_columns(table_name text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp

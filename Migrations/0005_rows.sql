@@ -56,43 +56,62 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.distinct_items IS
     'A list without what it has twice, in its order; what was written if that is no plain list.';
 
-CREATE FUNCTION versiongate_internal.normalise_row_of_app() RETURNS trigger
+CREATE FUNCTION versiongate_internal.normalise_row() RETURNS trigger
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
-    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
+    IF TG_TABLE_NAME IN ('rule_texts', 'release_notes') THEN
+        NEW.language := versiongate_internal.current_language(NEW.language);
+    ELSE
+        NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
+    END IF;
     IF TG_TABLE_NAME = 'store_links' THEN
         NEW.platform := versiongate_internal.platform_name(NEW.platform);
     END IF;
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.normalise_row_of_app IS
-    'Trigger: stores the bundle of a link or template as apps spells it, and the platform of a link in lower case.';
+COMMENT ON FUNCTION versiongate_internal.normalise_row IS
+    'Trigger: stores a bundle as apps spells it, a platform in lower case, a language in today''s form.';
 
 CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row_of_app();
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
 CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row_of_app();
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF language ON rule_texts
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF language ON release_notes
+    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
 
-CREATE FUNCTION versiongate_internal.keep_bundle() RETURNS trigger
+-- The arguments: the column, what it is, and what to do instead.
+CREATE FUNCTION versiongate_internal.keep_key() RETURNS trigger
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     refused boolean;
 BEGIN
     refused := versiongate_internal.refuse(
-        'apps.bundle', 'the bundle of an app never changes',
-        'Its clients ask by it. Add the other app, and copy the rules to it. Upper and lower case may change.',
-        format('It is %s.', OLD.bundle)
+        TG_TABLE_NAME || '.' || TG_ARGV[0], format('the %s never changes', TG_ARGV[1]), TG_ARGV[2],
+        format('It is %s.', to_jsonb(OLD) ->> TG_ARGV[0])
     );
-    RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.keep_bundle IS 'Trigger: refuses another bundle of an app.';
+COMMENT ON FUNCTION versiongate_internal.keep_key IS 'Trigger: refuses another key of a row that others know by it.';
 
-CREATE TRIGGER apps_keep_bundle AFTER UPDATE OF bundle ON apps
-    FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION versiongate_internal.keep_bundle();
+CREATE TRIGGER keep_key AFTER UPDATE ON apps
+    FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION versiongate_internal.keep_key(
+        'bundle', 'bundle of an app',
+        'Its clients ask by it. Add the other app, and copy the rules to it. Upper and lower case may change.'
+    );
+CREATE TRIGGER keep_key BEFORE UPDATE ON releases
+    FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION versiongate_internal.keep_key(
+        'id', 'number of a release', 'The history knows the release by it. Leave it as it is.'
+    );
+CREATE TRIGGER keep_key BEFORE UPDATE ON rules
+    FOR EACH ROW WHEN (NEW.key <> OLD.key) EXECUTE FUNCTION versiongate_internal.keep_key(
+        'key', 'key of a rule',
+        'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.'
+    );
 
 -- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION versiongate_internal.normalise_release() RETURNS trigger
@@ -101,12 +120,6 @@ AS $$
 DECLARE
     refused boolean;
 BEGIN
-    IF TG_OP = 'UPDATE' AND NEW.id <> OLD.id THEN
-        refused := versiongate_internal.refuse(
-            'releases.id', 'the number of a release never changes',
-            'The history knows the release by it. Leave it as it is.', format('It is %s.', OLD.id)
-        );
-    END IF;
     IF TG_OP = 'INSERT' AND EXISTS (
         SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
     ) THEN
@@ -139,13 +152,6 @@ AS $$
 DECLARE
     refused boolean;
 BEGIN
-    IF TG_OP = 'UPDATE' AND NEW.key <> OLD.key THEN
-        refused := versiongate_internal.refuse(
-            'rules.key', 'the key of a rule never changes',
-            'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.',
-            format('The key is %s.', versiongate_internal.quoted(OLD.key))
-        );
-    END IF;
     IF NEW.rollout IS NULL THEN
         refused := versiongate_internal.refuse(
             'rules.rollout', 'NULL is not a percentage',
@@ -179,26 +185,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.normalise_rule IS
-    'Trigger: stores a rule in its one form; refuses a new key and a missing rollout.';
+    'Trigger: stores a rule in its one form; refuses a missing rollout.';
 
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
-
-CREATE FUNCTION versiongate_internal.normalise_language() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-AS $$
-BEGIN
-    NEW.language := versiongate_internal.current_language(NEW.language);
-    RETURN NEW;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.normalise_language IS
-    'Trigger: stores the language of a text or of notes in today''s form.';
-
-CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF language ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_language();
-CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF language ON release_notes
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_language();
 
 CREATE FUNCTION versiongate_internal.require_parent() RETURNS trigger
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -333,8 +323,7 @@ BEGIN
      LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.placeholder_warnings IS
-    'Braces in a text that look like a placeholder and are none.';
+COMMENT ON FUNCTION versiongate_internal.placeholder_warnings IS 'Braces in a text that look like a placeholder and are none.';
 
 CREATE FUNCTION versiongate_internal.platform_meant(platform text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp

@@ -3,7 +3,7 @@
 --
 -- The revision of the policy and the history of its changes.
 --
--- Each policy table has a trigger `a_note_edit`, which notes how the transaction found a row and how it leaves it. The
+-- Each policy table has a trigger `a_note_edit`, which notes each state that a row leaves and each that it comes to. The
 -- first statement with a note also puts a row into edits_to_record, whose trigger is deferred to the commit. It records
 -- what is different under the token that the policy is to get, and has the guards judge the whole (0008). Only then does
 -- it take the one row of policy_revision, for which others wait, and open the entry in changes: nothing that grows with
@@ -75,15 +75,13 @@ CREATE TABLE changes (
 
 CREATE INDEX changes_undoes_idx ON changes (undoes);
 
-COMMENT ON TABLE changes IS
-    'The history: a row for each transaction that changed the policy. Written by triggers alone.';
+COMMENT ON TABLE changes IS 'The history: a row for each transaction that changed the policy. Written by triggers alone.';
 COMMENT ON COLUMN changes.id IS 'The revision that the change made.';
 COMMENT ON COLUMN changes.at IS 'When it was committed.';
 COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
 COMMENT ON COLUMN changes.os_user IS
     'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
-COMMENT ON COLUMN changes.tool IS
-    'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
+COMMENT ON COLUMN changes.tool IS 'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';
 COMMENT ON COLUMN changes.why IS 'The reason, as it was given in the setting versiongate.why.';
 COMMENT ON COLUMN changes.undoes IS
     'The change that this one undid, and it did nothing else: edits in a transaction that undoes are refused.';
@@ -97,31 +95,24 @@ CREATE TABLE versiongate_internal.recorded_rows (
     ordinal integer NOT NULL,
     table_name text COLLATE "C" NOT NULL,
     key jsonb NOT NULL,
-    old_key jsonb,
     before jsonb,
     after jsonb,
     PRIMARY KEY (token, ordinal),
-    CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL),
-    CONSTRAINT recorded_rows_old_key_check CHECK (
-        old_key IS NULL OR old_key <> key AND before IS NOT NULL AND after IS NOT NULL
-    )
+    CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL)
 );
 
 CREATE UNIQUE INDEX recorded_rows_row_key ON versiongate_internal.recorded_rows (table_name, key, token);
-CREATE INDEX recorded_rows_old_key_idx ON versiongate_internal.recorded_rows (table_name, old_key, token)
-    WHERE old_key IS NOT NULL;
 
 COMMENT ON TABLE versiongate_internal.recorded_rows IS 'The rows of change_rows, by the token of their change.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.token IS 'The token of the change.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.ordinal IS 'As in change_rows.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.table_name IS 'As in change_rows.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.key IS 'As in change_rows.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.old_key IS 'As in change_rows.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.before IS 'As in change_rows.';
 COMMENT ON COLUMN versiongate_internal.recorded_rows.after IS 'As in change_rows.';
 
 CREATE VIEW change_rows WITH (security_invoker = true) AS
-SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.old_key, r.before, r.after
+SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.before, r.after
   FROM changes AS c
   JOIN versiongate_internal.recorded_rows AS r ON r.token = c.token;
 
@@ -130,8 +121,8 @@ COMMENT ON COLUMN change_rows.change IS 'The change.';
 COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
 COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
 COMMENT ON COLUMN change_rows.key IS
-    'Primary key of the row, as an object of its columns; as it was after the change, unless it was deleted.';
-COMMENT ON COLUMN change_rows.old_key IS 'The key before, of a row that was renamed; null: it was the same.';
+    'Primary key of the row, as an object of its columns; a bundle or language in lower case. A row that got another key is'
+    ' one that was deleted and one that was inserted.';
 COMMENT ON COLUMN change_rows.before IS
     'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
 COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
@@ -149,50 +140,68 @@ BEGIN
     RETURN part;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row, such as those of its primary key.';
+COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row.';
 
-CREATE FUNCTION versiongate_internal.may_only_plan() RETURNS boolean
+CREATE FUNCTION versiongate_internal.row_key(policy_row jsonb, columns text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    key jsonb := versiongate_internal.row_columns(policy_row, columns);
+    name text;
+BEGIN
+    FOREACH name IN ARRAY columns LOOP
+        IF name IN ('bundle', 'language') THEN
+            key := key || jsonb_build_object(name, lower((key ->> name) COLLATE "C"));
+        END IF;
+    END LOOP;
+    RETURN key;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.row_key IS
+    'The primary key of a row, which has these columns: what the history knows the row by, however it is spelled.';
+
+CREATE TYPE versiongate_internal.row_edit AS (table_name text, key jsonb, before jsonb, after jsonb);
+COMMENT ON TYPE versiongate_internal.row_edit IS
+    'What a transaction did to the row with a key: how it found it and how it leaves it; null: there is none.';
+
+CREATE FUNCTION versiongate_internal.may_only(what text) RETURNS boolean
     LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_planner'), 'MEMBER'), false)
+RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_' || what), 'MEMBER'), false)
    AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
    AND NOT pg_has_role(
-       session_user,
-       (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
-       'MEMBER'
+       session_user, (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass), 'MEMBER'
    );
-COMMENT ON FUNCTION versiongate_internal.may_only_plan IS
-    'Whether the role that logged in is a planner, and neither an admin nor the owner of the schema.';
+COMMENT ON FUNCTION versiongate_internal.may_only IS
+    'Whether the role that logged in is a planner, or a brake, and neither an admin nor the owner of the schema.';
 
 CREATE TABLE versiongate_internal.edited_rows (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
     table_name text COLLATE "C" NOT NULL,
-    key jsonb NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
-    before jsonb,
-    after jsonb,
-    PRIMARY KEY (xid, at, table_name, key, id)
+    key jsonb NOT NULL,
+    policy_row jsonb,
+    is_there boolean NOT NULL,
+    PRIMARY KEY (xid, at, table_name, id)
 );
 
 COMMENT ON TABLE versiongate_internal.edited_rows IS
-    'What transactions that are under way have edited and not recorded yet. Each sees its own rows alone, and leaves'
-    ' none behind.';
+    'What transactions that are under way have edited and not recorded yet: a note of each state that a row left, and of'
+    ' each that it came to. Each sees its own notes alone, and leaves none behind.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.xid IS 'The transaction.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.at IS 'When the transaction began.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.id IS 'Rises with each edit.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.table_name IS
     'Table of the row; changes: the change that the transaction undoes, or without an id that it blows fuses.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.key IS
-    'Primary key of the row where it was seen last, as an object of its columns.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.before IS
-    'The row when the transaction first touched it; null: there was none.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.after IS
-    'The row as the last edit left it; null: deleted. Of the change that is undone: null while undo_change runs.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.id IS 'Rises with each note.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.key IS 'Primary key of the row in this state, as in change_rows.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.policy_row IS 'The row in this state.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.is_there IS
+    'True: it came to this state; false: it left it. Of the change that is undone: false while undo_change runs.';
 
 CREATE TABLE versiongate_internal.edits_to_record (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
-    is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only_plan(),
+    is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only('planner'),
     PRIMARY KEY (xid, at)
 );
 
@@ -200,17 +209,17 @@ COMMENT ON TABLE versiongate_internal.edits_to_record IS
     'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
 COMMENT ON COLUMN versiongate_internal.edits_to_record.xid IS 'The transaction.';
 COMMENT ON COLUMN versiongate_internal.edits_to_record.at IS 'When the transaction began.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.is_rehearsal IS
-    'Whether a planner edits, so that it cannot be committed.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.is_rehearsal IS 'Whether a planner edits, so that it cannot be committed.';
 
 -- Notes.
 --
--- A note is one row on its way through the transaction: from the state in which it was found to the last one seen. An
--- edit goes on the note whose last state it starts from, so a row that is renamed keeps its note, also where several
--- rows change places in one statement. Only the events tell: by the time they are seen, the table has moved on.
+-- The states of a row with one key are a chain: each but the first is come to, and each but the last is left. So the
+-- first is the one that was left more often than it was come to, and the last the other way round, in whatever order the
+-- notes are: the events of a nested statement are seen before those of the statement around it, and rows may change places.
+-- From A to B and to A again comes to nothing.
 --
 -- Between transactions edited_rows is empty, so PostgreSQL would plan to read all of it, and a session keeps its plans:
--- enable_seqscan is off where a note is looked up. The primary key is the only index, so that there is no other plan.
+-- enable_seqscan is off where notes are looked up. The primary key is the only index, so that there is no other plan.
 
 CREATE FUNCTION versiongate_internal.open_revision() RETURNS bigint
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
@@ -232,7 +241,7 @@ AS $$
 BEGIN
     RETURN EXISTS (
         SELECT FROM versiongate_internal.edited_rows AS e
-         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.after IS NULL
+         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND NOT e.is_there
     );
 END
 $$;
@@ -248,15 +257,10 @@ CREATE FUNCTION versiongate_internal.note_edit() RETURNS trigger
     SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
-    edited_table CONSTANT text := TG_TABLE_NAME;
     old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
     new_row CONSTANT jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
-    key_before jsonb;
-    key_after jsonb;
-    this_revision bigint;
     undone_change bigint;
     nothing_else boolean;
-    is_noted boolean := false;
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
         RAISE insufficient_privilege USING
@@ -266,17 +270,13 @@ BEGIN
     IF old_row = new_row THEN
         RETURN NULL;
     END IF;
-    key_before := versiongate_internal.row_columns(old_row, TG_ARGV::text[]);
-    key_after := versiongate_internal.row_columns(new_row, TG_ARGV::text[]);
-    this_revision := versiongate_internal.open_revision();
-
-    SELECT (e.key ->> 'id')::bigint, e.after IS NOT NULL INTO undone_change, nothing_else
+    SELECT (e.key ->> 'id')::bigint, e.is_there INTO undone_change, nothing_else
       FROM versiongate_internal.edited_rows AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    IF NOT FOUND AND this_revision IS NOT NULL THEN
+    IF NOT FOUND THEN
         SELECT c.undoes, c.undoes IS NOT NULL OR c.tool = 'fuse' INTO undone_change, nothing_else
           FROM changes AS c
-         WHERE c.id = this_revision;
+         WHERE c.id = versiongate_internal.open_revision();
     END IF;
     IF nothing_else THEN
         RAISE object_not_in_prerequisite_state USING
@@ -288,55 +288,59 @@ BEGIN
                 ' transaction does.',
             HINT = 'COMMIT, then edit.';
     END IF;
-
-    -- Where constraints are immediate, these rows may have been recorded: they go on from there.
-    IF this_revision IS NOT NULL THEN
-        -- Found by their keys, and only then by the token, by which PostgreSQL would read all that is recorded.
-        WITH known AS MATERIALIZED (
-            SELECT k.ctid AS place, k.token FROM versiongate_internal.recorded_rows AS k
-             WHERE k.table_name = edited_table AND k.key IN (key_before, key_after)
-             UNION
-            SELECT k.ctid, k.token FROM versiongate_internal.recorded_rows AS k
-             WHERE k.table_name = edited_table AND k.old_key IN (key_before, key_after)
-        ),
-        recorded AS (
-            DELETE FROM versiongate_internal.recorded_rows AS c
-             WHERE c.ctid = ANY (
-                 ARRAY(
-                     SELECT k.place FROM known AS k WHERE k.token = (SELECT p.token FROM policy_revision AS p)
-                 )
-             )
-            RETURNING c.*
-        )
-        INSERT INTO versiongate_internal.edited_rows (table_name, key, before, after)
-        SELECT r.table_name, r.key, r.before, r.after FROM recorded AS r ORDER BY r.ordinal;
-    END IF;
-
-    IF old_row IS NOT NULL THEN
-        UPDATE versiongate_internal.edited_rows AS e
-           SET id = DEFAULT, key = coalesce(key_after, key_before), after = new_row
-         WHERE e.ctid = (
-             SELECT n.ctid
-               FROM versiongate_internal.edited_rows AS n
-              WHERE n.xid = pg_current_xact_id()
-                AND n.at = now()
-                AND n.table_name = edited_table
-                AND n.key = key_before
-                AND n.after = old_row
-              LIMIT 1
-         );
-        is_noted := FOUND;
-    END IF;
-    IF NOT is_noted THEN
-        INSERT INTO versiongate_internal.edited_rows (table_name, key, before, after)
-        VALUES (edited_table, coalesce(key_after, key_before), old_row, new_row);
-    END IF;
+    INSERT INTO versiongate_internal.edited_rows (table_name, key, policy_row, is_there)
+    SELECT TG_TABLE_NAME, versiongate_internal.row_key(state.policy_row, TG_ARGV::text[]), state.policy_row, state.is_there
+      FROM (VALUES (old_row, false), (new_row, true)) AS state(policy_row, is_there)
+     WHERE state.policy_row IS NOT NULL;
     RETURN NULL;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.note_edit IS
-    'Trigger: notes how the transaction found a row and how it leaves it. Refuses edits after an undo'
-    ' and after a blown fuse.';
+    'Trigger: notes which state of a row is left and which it comes to. Refuses edits after an undo and after a blown fuse.';
+
+CREATE FUNCTION versiongate_internal.noted_edits(this_token uuid)
+    RETURNS TABLE (table_name text, key jsonb, before jsonb, after jsonb, last_state jsonb, last_id bigint, is_clear boolean)
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH notes AS MATERIALIZED (
+        SELECT e.table_name, e.key, e.policy_row, CASE WHEN e.is_there THEN 1 ELSE -1 END AS step, e.id
+          FROM versiongate_internal.edited_rows AS e
+         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
+    ),
+    recorded AS (
+        SELECT r.table_name, r.key, side.policy_row, side.step, 0::bigint
+          FROM (SELECT DISTINCT n.table_name, n.key FROM notes AS n WHERE this_token IS NOT NULL) AS n
+         -- Found by the key, and only then by the token, by which PostgreSQL would read all that is recorded.
+         CROSS JOIN LATERAL (
+             SELECT * FROM versiongate_internal.recorded_rows AS r
+              WHERE r.table_name = n.table_name AND r.key = n.key
+             OFFSET 0
+         ) AS r
+         CROSS JOIN LATERAL (VALUES (r.before, -1), (r.after, 1)) AS side(policy_row, step)
+         WHERE r.token = this_token AND side.policy_row IS NOT NULL
+    ),
+    states AS (
+        SELECT s.table_name, s.key, s.policy_row, sum(s.step) AS balance, max(s.id) AS id
+          FROM (SELECT * FROM notes UNION ALL SELECT * FROM recorded) AS s
+         GROUP BY s.table_name, s.key, s.policy_row
+    )
+    SELECT s.table_name, s.key,
+           (array_agg(s.policy_row) FILTER (WHERE s.balance < 0))[1],
+           (array_agg(s.policy_row) FILTER (WHERE s.balance > 0))[1],
+           (array_agg(s.policy_row ORDER BY s.id DESC))[1], max(s.id),
+           count(*) FILTER (WHERE s.balance < 0) < 2 AND count(*) FILTER (WHERE s.balance > 0) < 2
+      FROM states AS s
+     GROUP BY s.table_name, s.key;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.noted_edits IS
+    'What the notes of this transaction come to, a row for each key, together with what it has recorded of that key under a'
+    ' token. is_clear: false in the middle of a statement that has two rows change places.';
 
 CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp

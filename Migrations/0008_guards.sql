@@ -3,7 +3,7 @@
 --
 -- What is refused though each row is right by itself.
 --
--- record_notes (0007) asks the guards, and no trigger does, which a session could have judge before its time; and again
+-- record_noted_edits (0007) asks the guards, and no trigger does, which a session could have judge before its time; and again
 -- with the row of policy_revision held where another transaction has edited what they read. Where constraints are
 -- immediate, every edit that could have made an earlier one wrong has the earlier one judged again.
 
@@ -587,18 +587,18 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.guard_placeholders IS
     'Refuses {target} and {date} in the translation of a rule that has no target, or no end.';
 
-CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, edits versiongate_internal.row_edit[])
     RETURNS text[]
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 BEGIN
     -- A release that goes may have been the way out of any lockout that this transaction turned on before.
     RETURN ARRAY(
-        SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules'
+        SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules'
          UNION
         SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
          WHERE c.token = this_token AND c.table_name = 'rules'
-           AND EXISTS (SELECT FROM unnest(notes) AS n WHERE n.table_name IN ('apps', 'releases'))
+           AND EXISTS (SELECT FROM unnest(edits) AS n WHERE n.table_name IN ('apps', 'releases'))
     );
 END
 $$;
@@ -606,18 +606,18 @@ COMMENT ON FUNCTION versiongate_internal.rules_to_judge IS
     'The rules that this transaction edited and that these edits of it may have made wrong.';
 
 CREATE FUNCTION versiongate_internal.judge_edits(
-    this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
+    this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
 ) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
     rule_keys text[];
 BEGIN
     IF edited_tables && '{rules,rollout_steps}' THEN
         rule_keys := ARRAY(
             SELECT DISTINCT side.policy_row ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-              FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
+              FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
              WHERE n.table_name IN ('rules', 'rollout_steps')
         );
         PERFORM versiongate_internal.guard_rollouts(rule_keys);
@@ -627,24 +627,24 @@ BEGIN
     END IF;
     IF 'apps' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.guard_store_ids(ARRAY(
-            SELECT n.after ->> 'bundle' FROM unnest(notes) AS n WHERE n.table_name = 'apps'
+            SELECT n.after ->> 'bundle' FROM unnest(edits) AS n WHERE n.table_name = 'apps'
         ));
     END IF;
     IF 'releases' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.guard_release_versions(ARRAY(
-            SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases'
+            SELECT (n.after ->> 'id')::bigint FROM unnest(edits) AS n WHERE n.table_name = 'releases'
         ));
     END IF;
     IF edited_tables && '{rules,rule_texts}' THEN
         PERFORM versiongate_internal.guard_placeholders(ARRAY(
             SELECT DISTINCT n.after ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-              FROM unnest(notes) AS n
+              FROM unnest(edits) AS n
              WHERE n.table_name IN ('rules', 'rule_texts')
         ));
     END IF;
     IF edited_tables && '{apps,releases,rules}' THEN
         PERFORM versiongate_internal.guard_lockouts(
-            this_token, undone, versiongate_internal.rules_to_judge(this_token, notes)
+            this_token, undone, versiongate_internal.rules_to_judge(this_token, edits)
         );
     END IF;
 END
@@ -653,20 +653,20 @@ COMMENT ON FUNCTION versiongate_internal.judge_edits IS
     'Has the guards judge what these edits of this transaction could have made wrong.';
 
 CREATE FUNCTION versiongate_internal.warn_of_edits(
-    this_token uuid, undone bigint, notes versiongate_internal.edited_rows[]
+    this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
 ) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(notes) AS n);
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
     -- Whether a lockout locks out does not depend on these.
     of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
-    lockout_notes versiongate_internal.edited_rows[];
+    lockout_edits versiongate_internal.row_edit[];
 BEGIN
-    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(notes) AS w;
+    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(edits) AS w;
     IF undone IS NULL AND 'rules' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
-            SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+            SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
         )) AS w;
     END IF;
     IF 'rollout_steps' = ANY (edited_tables) THEN
@@ -674,30 +674,30 @@ BEGIN
     END IF;
     IF edited_tables && '{apps,releases,rules,store_links}' THEN
         PERFORM versiongate_internal.warn(w)
-           FROM (SELECT versiongate_internal.rules_to_judge(this_token, notes)) AS judged(keys)
+           FROM (SELECT versiongate_internal.rules_to_judge(this_token, edits)) AS judged(keys)
           CROSS JOIN LATERAL (
-              SELECT * FROM versiongate_internal.new_link_warnings(this_token, judged.keys, notes)
+              SELECT * FROM versiongate_internal.new_link_warnings(this_token, judged.keys, edits)
                UNION ALL
               SELECT * FROM versiongate_internal.waiting_rule_warnings(this_token, judged.keys)
           ) AS w;
     END IF;
-    lockout_notes := ARRAY(
+    lockout_edits := ARRAY(
         SELECT n
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          WHERE (
                    n.table_name IN ('releases', 'rollout_steps')
                    OR n.table_name = 'rules' AND 'true' IN (n.after ->> 'lockout', n.after ->> 'final')
                )
            AND n.before - of_no_concern IS DISTINCT FROM n.after - of_no_concern
     );
-    IF lockout_notes <> '{}' THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_lockout_warnings(lockout_notes) AS w;
+    IF lockout_edits <> '{}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_lockout_warnings(lockout_edits) AS w;
     END IF;
     IF edited_tables && '{releases,rules,rule_texts}' THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(notes) AS w;
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(edits) AS w;
     END IF;
     IF undone IS NULL THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(notes) AS w;
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(edits) AS w;
     END IF;
 END
 $$;

@@ -467,20 +467,10 @@ CREATE FUNCTION versiongate_internal.fill_placeholders(
     SET standard_conforming_strings = on
 AS $$
 BEGIN
-    -- In one pass: what is filled in is not looked at again. A date has no braces, and texts have no control characters,
-    -- so two can stand in.
-    RETURN replace(
-        replace(
-            replace(
-                replace(
-                    replace(template, '{app}', U&'\0001'), '{target}', U&'\0002'
-                ),
-                '{date}', coalesce(to_char(ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '{date}')
-            ),
-            U&'\0002', coalesce(target, '{target}')
-        ),
-        U&'\0001', app
-    );
+    -- What is filled in is not looked at again. A date has no braces, and texts have no control characters, so two stand in.
+    template := replace(replace(template, '{app}', U&'\0001'), '{target}', U&'\0002');
+    template := replace(template, '{date}', coalesce(to_char(ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '{date}'));
+    RETURN replace(replace(template, U&'\0002', coalesce(target, '{target}')), U&'\0001', app);
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.fill_placeholders IS

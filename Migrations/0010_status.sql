@@ -606,41 +606,34 @@ BEGIN
                WHEN p.status = 'scheduled' THEN 'it starts at ' || versiongate_internal.time_text(j.starts_at)
                WHEN p.status = 'waiting' AND NOT j.reached @> p.at THEN coalesce(
                    (
-                       SELECT awaited.label || ' on ' || awaited.platform || ' ' || awaited.obstacle
-                         FROM (
-                             SELECT r.*,
-                                    CASE
-                                        WHEN r.staged THEN 'is staged'
-                                        WHEN r.live_at IS NULL THEN 'has no date'
-                                        WHEN NOT r.in_regions THEN 'is not for its regions'
-                                        WHEN NOT r.on_systems THEN 'is not for its systems'
-                                        WHEN r.withdrawn_at <= r.soaked_at THEN 'is withdrawn before it has soaked'
-                                        WHEN r.live_at <= p.at
-                                            THEN 'is live and soaks until '
-                                                || versiongate_internal.time_text(r.soaked_at)
-                                        ELSE 'is live from ' || versiongate_internal.time_text(r.live_at) || ' on'
-                                            || CASE
-                                                WHEN r.soak > '0'
-                                                    THEN ' and soaks until '
-                                                        || versiongate_internal.time_text(r.soaked_at)
-                                                ELSE ''
-                                            END
-                                    END AS obstacle
-                               FROM reaching AS r
-                              WHERE r.key = j.key
-                                AND (r.withdrawn_at > p.at AND r.withdrawn_at <= r.live_at IS NOT TRUE
-                                     OR r.withdrawn_at IS NULL)
-                         ) AS awaited
-                        ORDER BY CASE
-                                     WHEN awaited.obstacle LIKE 'is live%' THEN 1
-                                     WHEN awaited.staged THEN 2
-                                     WHEN awaited.live_at IS NULL THEN 3
-                                     ELSE 4
-                                 END,
-                                 CASE WHEN awaited.obstacle LIKE 'is live%' THEN awaited.soaked_at END,
-                                 awaited.version,
-                                 awaited.build NULLS FIRST,
-                                 awaited.id
+                       SELECT format('%s on %s %s', r.label, r.platform, obstacle.words)
+                         FROM reaching AS r
+                        CROSS JOIN LATERAL (SELECT ' and soaks until ' || versiongate_internal.time_text(r.soaked_at)) AS t(soaks)
+                        CROSS JOIN LATERAL (
+                            SELECT o.place, o.words
+                              FROM (
+                                  VALUES
+                                      (1, r.staged, 2, 'is staged'),
+                                      (2, r.live_at IS NULL, 3, 'has no date'),
+                                      (3, NOT r.in_regions, 4, 'is not for its regions'),
+                                      (4, NOT r.on_systems, 4, 'is not for its systems'),
+                                      (5, r.withdrawn_at <= r.soaked_at, 4, 'is withdrawn before it has soaked'),
+                                      (6, r.live_at <= p.at, 1, 'is live' || t.soaks),
+                                      (7, true, 1, format(
+                                          'is live from %s on%s', versiongate_internal.time_text(r.live_at),
+                                          CASE WHEN r.soak > '0' THEN t.soaks END
+                                      ))
+                              ) AS o(number, holds, place, words)
+                             WHERE o.holds
+                             ORDER BY o.number
+                             LIMIT 1
+                        ) AS obstacle
+                        WHERE r.key = j.key
+                          AND (
+                              r.withdrawn_at > p.at AND r.withdrawn_at <= r.live_at IS NOT TRUE OR r.withdrawn_at IS NULL
+                          )
+                        ORDER BY obstacle.place, CASE WHEN obstacle.place = 1 THEN r.soaked_at END,
+                                 r.version, r.build NULLS FIRST, r.id
                         LIMIT 1
                    ),
                    'no release reaches ' || j.target || coalesce(' on ' || array_to_string(j.platforms, ', '), '')

@@ -44,8 +44,7 @@ BEGIN
       JOIN unnest(written) AS r ON r.key = h.key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.gaps IS
-    'The gaps of enabled rules from a moment on. steps: those of the final ones.';
+COMMENT ON FUNCTION versiongate_internal.gaps IS 'The gaps of enabled rules from a moment on. steps: those of the final ones.';
 
 CREATE FUNCTION versiongate_internal.gap_warnings(gaps versiongate_internal.gap[], moment timestamptz)
     RETURNS TABLE (rule text, item versiongate_internal.warning)
@@ -110,7 +109,7 @@ COMMENT ON FUNCTION versiongate_internal.gap_warnings IS
 
 -- What was so before is judged from the rows as they were. A lockout that is new, or was off, has all of its places without
 -- a way out told, and none of their parts, as some systems are always too old. People wait for this, so it is bounded.
-CREATE FUNCTION versiongate_internal.new_lockout_warnings(notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.new_lockout_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
@@ -123,13 +122,13 @@ DECLARE
     present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
     edited_rules CONSTANT text[] := ARRAY(
         SELECT coalesce(n.after, n.before) ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          WHERE n.table_name <> 'releases'
     );
     -- Also a new release may take a way out away, if it is greater and matched; and a final rule hides all of its app.
     bundles CONSTANT text[] := ARRAY(
         SELECT side.item ->> 'bundle'
-          FROM unnest(notes) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
+          FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
          WHERE n.table_name = 'releases' AND side.item IS NOT NULL
          UNION
         SELECT r.bundle FROM rules AS r WHERE r.key IN (SELECT unnest(edited_rules)) AND r.enabled AND r.final
@@ -148,11 +147,11 @@ DECLARE
     rules_before CONSTANT rules[] := ARRAY(
         SELECT r FROM unnest(rules_now) AS r
          WHERE r.key NOT IN (
-             SELECT n.after ->> 'key' FROM unnest(notes) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
+             SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
          )
          UNION ALL
         SELECT r
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
          WHERE n.table_name = 'rules' AND r.enabled AND (r.final AND r.target IS NULL OR r.lockout)
            AND r.key IN (SELECT k.key FROM unnest(rules_now) AS k)
@@ -161,13 +160,13 @@ DECLARE
     steps_before CONSTANT rollout_steps[] := ARRAY(
         SELECT s FROM unnest(steps_now) AS s
          WHERE NOT EXISTS (
-                   SELECT FROM unnest(notes) AS n
+                   SELECT FROM unnest(edits) AS n
                     WHERE n.table_name = 'rollout_steps'
                       AND n.after ->> 'rule' = s.rule AND (n.after ->> 'at')::timestamptz = s.at
                )
          UNION ALL
         SELECT s
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rollout_steps, n.before) AS s
          WHERE n.table_name = 'rollout_steps' AND n.before IS NOT NULL
     );
@@ -189,18 +188,18 @@ DECLARE
     releases_before CONSTANT releases[] := ARRAY(
         SELECT r FROM unnest(releases_now) AS r
          WHERE r.id NOT IN (
-             SELECT (n.after ->> 'id')::bigint FROM unnest(notes) AS n WHERE n.table_name = 'releases' AND n.after IS NOT NULL
+             SELECT (n.after ->> 'id')::bigint FROM unnest(edits) AS n WHERE n.table_name = 'releases' AND n.after IS NOT NULL
          )
          UNION ALL
         SELECT r
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
          WHERE n.table_name = 'releases' AND n.before IS NOT NULL
     );
     -- To lockouts one that went is a withdrawn one: its platform still is a place.
     gone CONSTANT releases[] := ARRAY(
         SELECT r
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before || '{"withdrawn_at": "-infinity"}') AS r
          WHERE n.table_name = 'releases' AND n.before IS NOT NULL
            AND (n.after ->> 'platform' = r.platform AND n.after ->> 'bundle' = r.bundle) IS NOT TRUE
@@ -214,7 +213,7 @@ DECLARE
     -- What these releases come to for a system begins with one that they ask for.
     named_systems CONSTANT bytea[] := ARRAY(
         SELECT DISTINCT versiongate_internal.version_key(side.min_os)
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
     );

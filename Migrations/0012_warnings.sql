@@ -6,12 +6,12 @@
 
 SET LOCAL search_path = public, pg_temp;
 
-CREATE FUNCTION versiongate_internal.new_row_warnings(notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.new_row_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
     SELECT w.*
-      FROM unnest(notes) WITH ORDINALITY AS n
+      FROM unnest(edits) WITH ORDINALITY AS n
      CROSS JOIN LATERAL versiongate_internal.row_warnings(n.table_name, n.after) AS w
      WHERE w.warning NOT IN (SELECT b.warning FROM versiongate_internal.row_warnings(n.table_name, n.before) AS b)
        -- Whoever takes a release back into stages keeps its time.
@@ -32,18 +32,6 @@ RETURN EXISTS (
            IS DISTINCT FROM versiongate_internal.row_columns(c.after, columns)
 );
 COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change edits one of these columns of a rule.';
-
-CREATE FUNCTION versiongate_internal.missing_store_link(warning text, bundle text, platform text)
-    RETURNS versiongate_internal.warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-RETURN ROW(
-    'store_links.link', 'store_links_missing', warning,
-    format(
-        'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', bundle, coalesce(platform, 'ios')
-    ),
-    jsonb_build_object('bundle', bundle, 'platform', platform)
-)::versiongate_internal.warning;
-COMMENT ON FUNCTION versiongate_internal.missing_store_link IS 'A warning that an app has no store link for a platform.';
 
 -- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
 -- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
@@ -73,11 +61,16 @@ BEGIN
         RETURN NEXT;
     ELSIF rule.link = 'store' THEN
         RETURN QUERY
-        SELECT versiongate_internal.missing_store_link(
+        SELECT ROW(
+                   'store_links.link', 'store_links_missing',
                    format('%s leads to the store, but %s has no store link', name, missing.bundle)
                        || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
-                   missing.bundle, missing.platform
-               ),
+                   format(
+                       'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
+                       coalesce(missing.platform, 'ios')
+                   ),
+                   jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
+               )::versiongate_internal.warning,
                of_links
           FROM (
               SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
@@ -101,7 +94,7 @@ COMMENT ON FUNCTION versiongate_internal.link_warnings IS
     ' the store. columns: those of which an edit brings it about.';
 
 CREATE FUNCTION versiongate_internal.new_link_warnings(
-    this_token uuid, keys text[], notes versiongate_internal.edited_rows[]
+    this_token uuid, keys text[], edits versiongate_internal.row_edit[]
 )
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
@@ -111,7 +104,7 @@ DECLARE
     -- Where releases came, or store links went.
     places CONSTANT jsonb[] := ARRAY(
         SELECT DISTINCT versiongate_internal.row_columns(side.item, '{bundle,platform}')
-          FROM unnest(notes) AS n
+          FROM unnest(edits) AS n
          CROSS JOIN LATERAL (
              VALUES (CASE n.table_name WHEN 'releases' THEN n.after WHEN 'store_links' THEN n.before END)
          ) AS side(item)
@@ -162,8 +155,7 @@ AS $$
        AND versiongate_internal.rule_was_edited(this_token, r.key, '{enabled,bundle,platforms,target}')
      ORDER BY r.key
 $$;
-COMMENT ON FUNCTION versiongate_internal.waiting_rule_warnings IS
-    'Enabled rules with a target that no release reaches.';
+COMMENT ON FUNCTION versiongate_internal.waiting_rule_warnings IS 'Enabled rules with a target that no release reaches.';
 
 -- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
 -- changes nothing, and is kept here alone.
@@ -315,7 +307,7 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.app_warnings IS
     'What is beyond a bound in apps: rules and releases for feeds, texts for what an app reads.';
 
-CREATE FUNCTION versiongate_internal.large_app_warnings(notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.large_app_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
@@ -326,7 +318,7 @@ AS $$
                  FROM apps AS a
                 WHERE EXISTS (
                     SELECT
-                      FROM unnest(notes) AS n
+                      FROM unnest(edits) AS n
                       LEFT JOIN rules AS r ON r.key = coalesce(n.after ->> 'rule', n.after ->> 'key')
                      WHERE CASE
                                WHEN n.table_name = 'releases' THEN n.before IS NULL AND n.after ->> 'bundle' = a.bundle
@@ -339,12 +331,11 @@ AS $$
      ORDER BY w.bundle
      LIMIT 20
 $$;
-COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS
-    'Apps that these edits add to and that are beyond a bound.';
+COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS 'Apps that these edits add to and that are beyond a bound.';
 
 -- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
 -- an app's other spelling is in all its rows.
-CREATE FUNCTION versiongate_internal.mass_edit_warnings(notes versiongate_internal.edited_rows[])
+CREATE FUNCTION versiongate_internal.mass_edit_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
@@ -353,7 +344,7 @@ DECLARE
     part record;
     present bigint;
 BEGIN
-    IF cardinality(notes) < fewest OR current_setting('application_name') IN ('brake', 'fuse') THEN
+    IF cardinality(edits) < fewest OR current_setting('application_name') IN ('brake', 'fuse') THEN
         RETURN;
     END IF;
     FOR part IN
@@ -364,7 +355,7 @@ BEGIN
                          WHEN n.table_name = 'apps' THEN NULL
                          ELSE coalesce(side.item ->> 'bundle', rule.bundle, release.bundle)
                      END AS bundle
-                FROM unnest(notes) AS n
+                FROM unnest(edits) AS n
                CROSS JOIN LATERAL coalesce(n.after, n.before) AS side(item)
                 LEFT JOIN rules AS rule ON rule.key = side.item ->> 'rule'
                 LEFT JOIN releases AS release ON release.id = (side.item ->> 'release')::bigint

@@ -19,19 +19,16 @@ RETURN ARRAY(
 );
 COMMENT ON FUNCTION versiongate_internal.changed_columns IS 'The columns in which a row is different before and after.';
 
-CREATE FUNCTION versiongate_internal.key_condition(
-    table_name text, key_value text, ignore_case boolean DEFAULT false
-) RETURNS text
+CREATE FUNCTION versiongate_internal.key_condition(table_name text, key_value text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 RETURN (
     SELECT string_agg(
                format(
                    CASE
-                       WHEN ignore_case AND part.name = t.caseless THEN 'lower(t.%1$I) = lower(%2$s)'
-                       ELSE 't.%1$I = %2$s'
+                       WHEN part.name IN ('bundle', 'language') THEN 'lower(t.%1$I) = %3$s ->> %1$L'
+                       ELSE 't.%1$I = (jsonb_populate_record(NULL::public.%2$I, %3$s)).%1$I'
                    END,
-                   part.name,
-                   format('(jsonb_populate_record(NULL::public.%I, %s)).%I', t.name, key_value, part.name)
+                   part.name, t.name, key_value
                ),
                ' AND '
            )
@@ -39,7 +36,7 @@ RETURN (
      WHERE t.name = key_condition.table_name
 );
 COMMENT ON FUNCTION versiongate_internal.key_condition IS
-    'The SQL condition that finds a row of the policy table t by its primary key.';
+    'The SQL condition that finds a row of the policy table t by its row_key().';
 
 -- Why a change cannot be undone.
 
@@ -70,32 +67,23 @@ RETURN (
            GROUP BY found.change
       ) AS setting
 );
-COMMENT ON FUNCTION versiongate_internal.last_settings IS
-    'Which changes after a change have set these columns of a row last.';
+COMMENT ON FUNCTION versiongate_internal.last_settings IS 'Which changes after a change have set these columns of a row last.';
 
 CREATE FUNCTION versiongate_internal.last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN coalesce(
     (
-        SELECT format('%s by change %s', move.kind, c.change)
+        SELECT format('%s by change %s', CASE WHEN c.after IS NULL THEN 'deleted' ELSE 'inserted again' END, c.change)
           FROM change_rows AS c
-         CROSS JOIN LATERAL (
-             SELECT CASE
-                 WHEN c.old_key = edited_key THEN 'renamed'
-                 WHEN c.after IS NULL THEN 'deleted'
-                 WHEN c.before IS NULL THEN 'inserted again'
-                 WHEN c.old_key IS NOT NULL THEN 'given to another row'
-             END
-         ) AS move(kind)
-         WHERE c.table_name = edited_table AND (c.key = edited_key OR c.old_key = edited_key) AND c.change > change_id
-           AND move.kind IS NOT NULL
-         ORDER BY c.change DESC, move.kind
+         WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
+           AND (c.after IS NULL OR c.before IS NULL)
+         ORDER BY c.change DESC
          LIMIT 1
     ),
     'changed since'
 );
 COMMENT ON FUNCTION versiongate_internal.last_move IS
-    'Which change after a change has deleted, inserted or renamed the row with this key last.';
+    'Which change after a change has deleted or inserted the row with this key last.';
 
 CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -150,71 +138,49 @@ DECLARE
     child record;
     edit record;
     columns text[];
-    taken jsonb;
-    named jsonb;
+    parent jsonb;
     below record;
     reason text;
     reasons text[] := '{}';
 BEGIN
     FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
         FOR edit IN EXECUTE format(
-            'SELECT c.key, c.old_key, c.before, c.after, to_jsonb(t) AS now'
+            'SELECT c.key, c.before, c.after, to_jsonb(t) AS now'
             ' FROM change_rows AS c LEFT JOIN public.%I AS t ON %s WHERE c.change = $1 AND c.table_name = $2'
             ' ORDER BY c.ordinal',
             policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key')
         ) USING change_id, policy_table.name LOOP
             reason := NULL;
-            named := coalesce(edit.after, edit.before);
 
-            -- The row as the change left it.
+            -- The row as the change left it, and the place of one that comes back.
             columns := ARRAY(
                 SELECT name
                   FROM unnest(versiongate_internal.changed_columns(edit.before, edit.after)) AS name
                  WHERE edit.now -> name IS DISTINCT FROM edit.after -> name
             );
-            IF edit.after IS NOT NULL AND (edit.now IS NULL OR columns <> '{}') THEN
-                reason := CASE
-                    WHEN edit.now IS NULL THEN versiongate_internal.last_move(change_id, policy_table.name, edit.key)
-                    ELSE versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns)
-                END;
-            END IF;
-
-            -- The place of the row that comes back.
-            IF reason IS NULL AND edit.before IS NOT NULL AND (edit.after IS NULL OR edit.old_key IS NOT NULL) THEN
-                EXECUTE format(
-                    'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) FROM public.%1$I AS t WHERE %2$s'
-                    ' AND NOT EXISTS ('
-                    ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-                    ' AND own.key = versiongate_internal.row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)',
-                    policy_table.name, versiongate_internal.key_condition(policy_table.name, '$1', true)
-                ) INTO taken USING coalesce(edit.old_key, edit.key), change_id, policy_table.key;
-                IF taken IS NOT NULL THEN
-                    named := edit.before;
-                    reason := versiongate_internal.last_move(change_id, policy_table.name, taken);
-                END IF;
+            IF (edit.now IS NULL) <> (edit.after IS NULL) THEN
+                reason := versiongate_internal.last_move(change_id, policy_table.name, edit.key);
+            ELSIF columns <> '{}' THEN
+                reason := versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns);
             END IF;
 
             -- The row that it comes back to.
             IF reason IS NULL AND edit.before ->> policy_table.parent_column IS NOT NULL THEN
-                SELECT t.name,
-                       jsonb_build_object(t.key[1], edit.before -> policy_table.parent_column) AS key
-                  INTO below
+                SELECT t.name, e.entry, versiongate_internal.row_key(e.entry, t.key) AS key INTO below
                   FROM versiongate_internal.policy_tables() AS t
+                 CROSS JOIN LATERAL jsonb_build_object(t.key[1], edit.before -> policy_table.parent_column) AS e(entry)
                  WHERE t.name = policy_table.parent;
                 EXECUTE format(
                     'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
                     below.name, versiongate_internal.key_condition(below.name, '$1')
-                )
-                   INTO taken USING below.key;
-                IF taken IS NULL AND NOT EXISTS (
+                ) INTO parent USING below.key;
+                IF parent IS NULL AND NOT EXISTS (
                     SELECT FROM change_rows AS own
-                     WHERE own.change = change_id
-                       AND own.table_name = below.name
-                       AND coalesce(own.old_key, own.key) = below.key
+                     WHERE own.change = change_id AND own.table_name = below.name AND own.key = below.key
                        AND own.before IS NOT NULL
                 ) THEN
                     reason := format(
-                        'belongs to %s, %s', versiongate_internal.row_name(below.name, below.key),
+                        'belongs to %s, %s', versiongate_internal.row_name(below.name, below.entry),
                         versiongate_internal.last_move(change_id, below.name, below.key)
                     );
                 END IF;
@@ -230,16 +196,16 @@ BEGIN
                      ORDER BY t.place
                 LOOP
                     EXECUTE format(
-                        'SELECT versiongate_internal.row_columns(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
+                        'SELECT versiongate_internal.row_key(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
                         ' count(*) OVER () AS number'
                         ' FROM public.%1$I AS t'
                         ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
                         ' AND NOT EXISTS ('
                         ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-                        ' AND own.key = versiongate_internal.row_columns(to_jsonb(t), $3) AND own.after IS NOT NULL)'
+                        ' AND own.key = versiongate_internal.row_key(to_jsonb(t), $3) AND own.after IS NOT NULL)'
                         ' ORDER BY 1 LIMIT 1',
                         child.name, child.parent_column
-                    ) INTO below USING edit.key ->> policy_table.key[1], change_id, child.key;
+                    ) INTO below USING edit.now ->> policy_table.key[1], change_id, child.key;
                     IF below.key IS NOT NULL THEN
                         reason := concat(reason || '; ', format(
                             'has got %s%s by change %s', versiongate_internal.row_name(child.name, below.entry),
@@ -254,29 +220,29 @@ BEGIN
             END IF;
 
             IF reason IS NOT NULL THEN
-                reasons := reasons || format('%s: %s', versiongate_internal.row_name(policy_table.name, named), reason);
+                reasons := reasons || format(
+                    '%s: %s',
+                    versiongate_internal.row_name(policy_table.name, coalesce(edit.after, edit.before)), reason
+                );
             END IF;
         END LOOP;
     END LOOP;
     RETURN reasons;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.undo_conflicts IS
-    'Which rows keep a change from being undone, and why, one text a row.';
+COMMENT ON FUNCTION versiongate_internal.undo_conflicts IS 'Which rows keep a change from being undone, and why, one text a row.';
 
 CREATE FUNCTION versiongate_internal.refuse_undo_in_conflict(change_id bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    most CONSTANT integer := 20;
     reasons CONSTANT text[] := versiongate_internal.undo_conflicts(change_id);
 BEGIN
     IF reasons <> '{}' THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
-            DETAIL = array_to_string(reasons[:most], E'\n')
-                || CASE WHEN cardinality(reasons) > most THEN format(E'\nand %s more', cardinality(reasons) - most) ELSE '' END,
+            DETAIL = versiongate_internal.first_names(reasons, E'\n'),
             HINT = 'Undo the later changes first, or edit the rows by hand.',
             DATATYPE = jsonb_build_object('fault', 'undo_conflict', 'values', jsonb_build_object('change', change_id::text));
     END IF;
@@ -290,18 +256,13 @@ CREATE FUNCTION versiongate_internal.undo_rows(change_id bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    bundles CONSTANT jsonb := (
-        SELECT jsonb_object_agg(c.key ->> 'bundle', c.old_key ->> 'bundle')
-          FROM change_rows AS c
-         WHERE c.change = change_id AND c.table_name = 'apps' AND c.old_key IS NOT NULL
-    );
     step record;
 BEGIN
     -- First goes what nothing refers to; then parents come back before their children; at last parents go, which have
     -- no children left.
     FOR step IN
         WITH policy AS (
-            SELECT t.name, t.parent, t.place,
+            SELECT t.name, t.place,
                    EXISTS (SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name) AS is_parent
               FROM versiongate_internal.policy_tables() AS t
         ), written AS (
@@ -324,14 +285,14 @@ BEGIN
                 ON a.attrelid = format('public.%I', w.table_name)::regclass AND a.attname = w.name AND NOT a.attisdropped
              GROUP BY a.attrelid
         )
-        SELECT 1 AS phase, p.name, p.parent, p.place, NULL AS updated, NULL AS deleted FROM policy AS p WHERE NOT is_parent
+        SELECT 1 AS phase, p.name, p.place, NULL AS updated, NULL AS deleted FROM policy AS p WHERE NOT is_parent
          UNION ALL
-        SELECT 2, p.name, p.parent, p.place, w.updated, w.deleted
+        SELECT 2, p.name, p.place, w.updated, w.deleted
           FROM policy AS p
           JOIN written AS w ON w.attrelid = format('public.%I', p.name)::regclass
          UNION ALL
-        SELECT 3, p.name, p.parent, -p.place, NULL, NULL FROM policy AS p WHERE is_parent
-         ORDER BY 1, 4
+        SELECT 3, p.name, -p.place, NULL, NULL FROM policy AS p WHERE is_parent
+         ORDER BY 1, 3
     LOOP
         IF step.phase <> 2 THEN
             EXECUTE format(
@@ -345,16 +306,15 @@ BEGIN
                 'UPDATE public.%1$I AS t SET (%2$s) = ('
                 '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
                 ' ) FROM ('
-                '    SELECT versiongate_internal.row_columns('
+                '    SELECT c.key, versiongate_internal.row_columns('
                 '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
-                '           ) AS wanted,'
-                '           c.key || jsonb_strip_nulls(jsonb_build_object(''bundle'', $2 -> (c.key ->> ''bundle''))) AS key'
+                '           ) AS wanted'
                 '      FROM change_rows AS c'
                 '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
                 ' ) AS w'
                 ' WHERE %3$s',
                 step.name, step.updated, versiongate_internal.key_condition(step.name, 'w.key')
-            ) USING change_id, CASE WHEN step.parent IS NOT NULL THEN bundles END;
+            ) USING change_id;
         END IF;
         IF step.deleted IS NOT NULL THEN
             EXECUTE format(
@@ -409,7 +369,9 @@ BEGIN
             'SELECT FROM ('
             '    SELECT c.key FROM change_rows AS c WHERE c.change = $1 AND c.table_name = %1$L'
             '     UNION'
-            '    SELECT jsonb_build_object(%4$L, c.before -> child.parent_column)'
+            '    SELECT versiongate_internal.row_key('
+            '               jsonb_build_object(%4$L, c.before -> child.parent_column), ARRAY[%4$L]'
+            '           )'
             '      FROM change_rows AS c'
             '      JOIN versiongate_internal.policy_tables() AS child ON child.name = c.table_name'
             '     WHERE c.change = $1 AND c.after IS NULL AND child.parent = %1$L'
@@ -420,7 +382,8 @@ BEGIN
     END LOOP;
     PERFORM versiongate_internal.refuse_undo_in_conflict(id);
 
-    INSERT INTO versiongate_internal.edited_rows (table_name, key) VALUES ('changes', jsonb_build_object('id', id));
+    INSERT INTO versiongate_internal.edited_rows (table_name, key, is_there)
+    VALUES ('changes', jsonb_build_object('id', id), false);
     BEGIN
         PERFORM versiongate_internal.undo_rows(id);
     EXCEPTION
@@ -429,14 +392,11 @@ BEGIN
             PERFORM versiongate_internal.refuse_undo_in_conflict(id);
             RAISE;
     END;
-    PERFORM versiongate_internal.settle_notes();
-    SELECT count(*) INTO undone
-      FROM versiongate_internal.edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.before IS DISTINCT FROM e.after;
+    SELECT count(*) INTO undone FROM versiongate_internal.noted_edits(NULL) AS n WHERE n.before IS DISTINCT FROM n.after;
     -- From here on this transaction does nothing else. Once it is recorded, the change itself says so.
     IF undone > 0 THEN
         UPDATE versiongate_internal.edited_rows AS e
-           SET after = 'true'
+           SET is_there = true
          WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
         RETURN undone;
     END IF;

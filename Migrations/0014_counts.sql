@@ -104,8 +104,7 @@ COMMENT ON TABLE lockout_counts IS
     'Checks per minute of the apps that an enabled lockout may lock out, added up by the servers and kept for a day. Claims'
     ' of the clients, which nobody verified.';
 COMMENT ON COLUMN lockout_counts.rule IS 'Key of the rule.';
-COMMENT ON COLUMN lockout_counts.bundle IS
-    'The app as apps spells it; null, for a rule for every app: all that are not in apps.';
+COMMENT ON COLUMN lockout_counts.bundle IS 'The app as apps spells it; null, for a rule for every app: all that are not in apps.';
 COMMENT ON COLUMN lockout_counts.minute IS 'Start of the minute.';
 COMMENT ON COLUMN lockout_counts.checks IS 'How many checks of the app were answered while the rule locked out.';
 COMMENT ON COLUMN lockout_counts.lockouts IS 'Those that the rule locked out.';

@@ -65,8 +65,7 @@ COMMENT ON VIEW recent_checks IS
     'Checks of the last 24 hours and of the last 7 days, by app, platform and version. What clients say is not'
     ' verified.';
 COMMENT ON COLUMN recent_checks.period IS '24 hours or 7 days.';
-COMMENT ON COLUMN recent_checks.bundle IS
-    'The app; null: apps that are not in apps, and what was too varied to keep apart.';
+COMMENT ON COLUMN recent_checks.bundle IS 'The app; null: apps that are not in apps, and what was too varied to keep apart.';
 COMMENT ON COLUMN recent_checks.platform IS 'The platform; null: not sent, or none that is known.';
 COMMENT ON COLUMN recent_checks.version IS 'The version as clients wrote it; null: not sent or unreadable.';
 COMMENT ON COLUMN recent_checks.checks IS 'How many checks.';
@@ -102,22 +101,18 @@ RETURN (
 COMMENT ON FUNCTION versiongate_internal.row_contents IS
     'The columns of a row other than its key that hold something else than their default, in one line.';
 
-CREATE FUNCTION versiongate_internal.row_difference(table_name text, key jsonb, before jsonb, after jsonb) RETURNS text
+CREATE FUNCTION versiongate_internal.row_difference(table_name text, before jsonb, after jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text := table_name || ' ' || (
-        SELECT string_agg(key ->> part.name, ' ' ORDER BY part.place)
+        SELECT string_agg(coalesce(after, before) ->> part.name, ' ' ORDER BY part.place)
           FROM unnest(versiongate_internal.key_columns(table_name)) WITH ORDINALITY AS part(name, place)
     );
 BEGIN
     RETURN CASE
-        WHEN before IS NULL THEN 'added ' || name || coalesce(
-            ': ' || versiongate_internal.row_contents(table_name, after), ''
-        )
-        WHEN after IS NULL THEN 'removed ' || name || coalesce(
-            ': ' || versiongate_internal.row_contents(table_name, before), ''
-        )
+        WHEN before IS NULL THEN concat_ws(': ', 'added ' || name, versiongate_internal.row_contents(table_name, after))
+        WHEN after IS NULL THEN concat_ws(': ', 'removed ' || name, versiongate_internal.row_contents(table_name, before))
         ELSE name || ': ' || (
             SELECT string_agg(
                        format(
@@ -126,7 +121,6 @@ BEGIN
                            versiongate_internal.value_text(after ->> changed)
                        ),
                        ', '
-                       ORDER BY changed COLLATE "C"
                    )
               FROM unnest(versiongate_internal.changed_columns(before, after)) AS changed
         )
@@ -139,7 +133,7 @@ CREATE VIEW history WITH (security_invoker = true) AS
 SELECT c.id AS change, c.at, c.role, c.os_user, c.tool, c.why, c.undoes,
        (
            SELECT string_agg(
-               versiongate_internal.row_difference(r.table_name, r.key, r.before, r.after), E'\n' ORDER BY r.ordinal
+               versiongate_internal.row_difference(r.table_name, r.before, r.after), E'\n' ORDER BY r.ordinal
            )
              FROM (SELECT * FROM change_rows AS r WHERE r.change = c.id ORDER BY r.ordinal LIMIT 50) AS r
        ) || coalesce(
@@ -168,8 +162,7 @@ COMMENT ON COLUMN history.edits IS
 -- The policy as it stood.
 --
 -- A row that no change after a revision has touched stands as it stood then. Any other stands as the first of these
--- changes found it, or was not there if that change made it. "Touched" is said of a primary key: a row that was
--- renamed touches the key it had and the one it got.
+-- changes found it, or was not there if that change made it. "Touched" is said of a primary key.
 
 -- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
 CREATE FUNCTION rows_at(of_table anyelement, revision bigint) RETURNS SETOF anyelement
@@ -208,31 +201,21 @@ BEGIN
     RETURN QUERY EXECUTE format(
         $query$
         WITH later AS MATERIALIZED (
-            SELECT c.change, c.key, versiongate_internal.row_columns(c.before, $1) AS old_key, c.before
-              FROM change_rows AS c
-             WHERE c.table_name = %1$L AND c.change > $2
+            SELECT c.change, c.key, c.before FROM change_rows AS c WHERE c.table_name = %1$L AND c.change > $2
              UNION ALL
-            SELECT $3 + 1, e.key, versiongate_internal.row_columns(e.before, $1), e.before
-              FROM versiongate_internal.edited_rows AS e
-             WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name = %1$L
+            SELECT $3 + 1, n.key, n.before FROM versiongate_internal.noted_edits(NULL) AS n WHERE n.table_name = %1$L
         ),
         touched AS MATERIALIZED (
-            SELECT keys.key, min(keys.change) AS change
-              FROM (
-                  SELECT l.key, l.change FROM later AS l
-                   UNION ALL
-                  SELECT l.old_key, l.change FROM later AS l WHERE l.old_key IS NOT NULL
-              ) AS keys
-             GROUP BY keys.key
+            SELECT DISTINCT ON (l.key) l.key, l.before FROM later AS l ORDER BY l.key, l.change
         )
         SELECT stood.*
           FROM touched AS t
-          JOIN later AS l ON l.old_key = t.key AND l.change = t.change
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::public.%1$I, l.before) AS stood
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::public.%1$I, t.before) AS stood
+         WHERE t.before IS NOT NULL
          UNION ALL
         SELECT r.*
           FROM public.%1$I AS r
-         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = versiongate_internal.row_columns(to_jsonb(r), $1))
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = versiongate_internal.row_key(to_jsonb(r), $1))
         $query$,
         table_name
     ) USING names, rows_at.revision, newest;

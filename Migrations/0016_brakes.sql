@@ -6,20 +6,33 @@
 
 SET LOCAL search_path = public, pg_temp;
 
+CREATE FUNCTION versiongate_internal.known_rule(key text) RETURNS rules
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    rule rules;
+    refused boolean;
+BEGIN
+    SELECT r.* INTO rule FROM rules AS r WHERE r.key = known_rule.key;
+    IF NOT FOUND THEN
+        refused := versiongate_internal.refuse_reference(
+            'rules.key', 'rule', versiongate_internal.quoted(known_rule.key),
+            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
+        );
+    END IF;
+    RETURN rule;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.known_rule IS 'The rule with this key; foreign_key_violation if there is none.';
+
 CREATE FUNCTION hold_rule(key text, at timestamptz DEFAULT now()) RETURNS timestamptz
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    held_at timestamptz;
+    held_at timestamptz := (versiongate_internal.known_rule(key)).held_at;
     refused boolean;
 BEGIN
-    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = hold_rule.key;
-    IF NOT FOUND THEN
-        refused := versiongate_internal.refuse_reference(
-            'rules.key', 'rule', versiongate_internal.quoted(hold_rule.key),
-            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
-        );
-    ELSIF held_at <= hold_rule.at THEN
+    IF held_at <= hold_rule.at THEN
         RETURN held_at;
     ELSIF NOT EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = hold_rule.key AND s.at > hold_rule.at) THEN
         refused := versiongate_internal.refuse(
@@ -43,16 +56,8 @@ CREATE FUNCTION resume_rule(key text, at timestamptz DEFAULT now()) RETURNS SETO
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    held_at timestamptz;
-    refused boolean;
+    held_at timestamptz := (versiongate_internal.known_rule(key)).held_at;
 BEGIN
-    SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key;
-    IF NOT FOUND THEN
-        refused := versiongate_internal.refuse_reference(
-            'rules.key', 'rule', versiongate_internal.quoted(resume_rule.key),
-            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
-        );
-    END IF;
     -- What is not held is not locked either. With the lock, the hold may be another one than a moment ago.
     IF held_at IS NOT NULL THEN
         SELECT r.held_at INTO held_at FROM rules AS r WHERE r.key = resume_rule.key FOR NO KEY UPDATE;
@@ -77,18 +82,6 @@ REVOKE ALL ON FUNCTION resume_rule(text, timestamptz) FROM PUBLIC;
 -- Whatever it calls, in whatever order, no client gets a message or a lockout at any time that it would not have got
 -- without the call. A message that is not sent is one less, unless it is final: then rules after it are sent in its place.
 
-CREATE FUNCTION versiongate_internal.may_only_brake() RETURNS boolean
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_brake'), 'MEMBER'), false)
-   AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
-   AND NOT pg_has_role(
-       session_user,
-       (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass),
-       'MEMBER'
-   );
-COMMENT ON FUNCTION versiongate_internal.may_only_brake IS
-    'Whether the role that logged in is a brake, and neither an admin nor the owner of the schema.';
-
 -- At the commit, as another may enable such a rule at the same time.
 CREATE FUNCTION versiongate_internal.guard_brake(this_token uuid) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -97,7 +90,7 @@ DECLARE
     uncovered record;
     refused boolean;
 BEGIN
-    IF NOT versiongate_internal.may_only_brake() THEN
+    IF NOT versiongate_internal.may_only('brake') THEN
         RETURN;
     END IF;
     SELECT rule.key, array_agg(r.key::text ORDER BY r."position", r.key) AS behind INTO uncovered
@@ -137,7 +130,7 @@ CREATE FUNCTION versiongate_internal.note_brake(why text) RETURNS void
 AS $$
 BEGIN
     -- Others may edit what they like in the same transaction.
-    IF versiongate_internal.may_only_brake() THEN
+    IF versiongate_internal.may_only('brake') THEN
         PERFORM set_config('application_name', 'brake', true);
     END IF;
     IF why IS NOT NULL THEN
@@ -154,7 +147,6 @@ AS $$
 DECLARE
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(brake_rule.key);
     rule rules;
-    refused boolean;
 BEGIN
     IF brake_rule.what IS NULL OR brake_rule.what <> ALL ('{hold,lockout,disable}') THEN
         RAISE invalid_parameter_value USING
@@ -162,13 +154,7 @@ BEGIN
             HINT = 'Write hold (its rollout goes no further), lockout (it becomes a message) or disable.';
     END IF;
     -- Not locked: a call that changes nothing must not keep others from editing.
-    SELECT r.* INTO rule FROM rules AS r WHERE r.key = brake_rule.key;
-    IF NOT FOUND THEN
-        refused := versiongate_internal.refuse_reference(
-            'rules.key', 'rule', versiongate_internal.quoted(brake_rule.key),
-            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
-        );
-    END IF;
+    rule := versiongate_internal.known_rule(brake_rule.key);
     CASE brake_rule.what
         WHEN 'lockout' THEN
             IF NOT rule.lockout THEN

@@ -88,7 +88,6 @@ CREATE FUNCTION blow_fuses() RETURNS integer
     SET client_min_messages = error
 AS $$
 DECLARE
-    most_rules CONSTANT integer := 20;
     candidate text;
     load record;
     reasons text[] := '{}';
@@ -130,18 +129,10 @@ BEGIN
         );
     END LOOP;
     IF reasons <> '{}' THEN
-        INSERT INTO versiongate_internal.edited_rows (table_name, key, after) VALUES ('changes', '{}', 'true');
+        INSERT INTO versiongate_internal.edited_rows (table_name, key, is_there) VALUES ('changes', '{}', true);
         PERFORM set_config('application_name', 'fuse', true),
                 set_config('versiongate.os_user', '', true),
-                set_config(
-                    'versiongate.why',
-                    array_to_string(reasons[:most_rules], '; ') || CASE
-                        WHEN cardinality(reasons) > most_rules
-                            THEN format('; and %s more', cardinality(reasons) - most_rules)
-                        ELSE ''
-                    END,
-                    true
-                );
+                set_config('versiongate.why', versiongate_internal.first_names(reasons, '; '), true);
     END IF;
     RETURN cardinality(reasons);
 END

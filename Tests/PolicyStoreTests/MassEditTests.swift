@@ -51,7 +51,7 @@ struct MassEditTests {
         let before = try await owner.query(read).value(as: Int64.self)
         try await owner.execute("SELECT edit_beside_statistics(); SELECT pg_stat_force_next_flush()")
         let after = try await owner.query(read).value(as: Int64.self)
-        // A row is noted twice, settled and taken; each is a few looks. Reading all notes for each would be a million.
+        // A row is noted four times, summed up and taken; each is a few looks. Reading all notes for each would be a million.
         #expect(after - before <= Int64(20 * Self.rows))
     }
 
@@ -185,7 +185,7 @@ struct MassEditTests {
             """
             INSERT INTO apps (bundle) VALUES ('b');
             CREATE OR REPLACE FUNCTION versiongate_internal.new_lockout_warnings(
-                notes versiongate_internal.edited_rows[]
+                edits versiongate_internal.row_edit[]
             ) RETURNS SETOF versiongate_internal.warning LANGUAGE sql
             AS $$ SELECT pg_advisory_xact_lock(36); SELECT NULL::versiongate_internal.warning WHERE false $$
             """

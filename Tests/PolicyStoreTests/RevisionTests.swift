@@ -98,7 +98,10 @@ struct RevisionTests {
     static let ways: [(script: String, edits: String)] = [
         (
             "UPDATE rollout_steps SET at = '2030-01-05Z'; UPDATE rollout_steps SET at = '2031-01-01Z'",
-            "rollout_steps x 2031-01-01T00:00:00+00:00: at 2030-01-01T00:00:00+00:00 -> 2031-01-01T00:00:00+00:00"
+            """
+            removed rollout_steps x 2030-01-01T00:00:00+00:00: rollout 5
+            added rollout_steps x 2031-01-01T00:00:00+00:00: rollout 5
+            """
         ),
         (
             "UPDATE apps SET bundle = 'A'; UPDATE apps SET name = 'B'",

@@ -92,7 +92,7 @@ struct SchemaTests {
                    unnest('{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]) AS role
              WHERE p.pronamespace \(ours) AND has_function_privilege(role, p.oid, 'EXECUTE')
                AND (p.prorettype = 'trigger'::regtype
-                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|warn_of_.+|record_.+|open_change|.+_notes)$'
+                   OR p.proname ~ '^(undo_.+|guard_.+|judge_edits|warn_of_.+|record_.+|take_edits)$'
                        AND p.proname <> 'undo_change')
             """
         ),

@@ -28,7 +28,7 @@ package struct PolicyEditing: Sendable {
     ) async throws -> Result {
         try await connection.transaction(.repeatableReadReadOnly) { [migrator] session in
             try migrator.status(session).requireCurrent()
-            if commits, try session.query("SELECT versiongate_internal.may_only_plan()").value(as: Bool.self) {
+            if commits, try session.query("SELECT versiongate_internal.may_only('planner')").value(as: Bool.self) {
                 try session.query("SELECT versiongate_internal.refuse_planner()")
             }
             return try body(session)

@@ -46,6 +46,6 @@ extension PolicyEditor {
 
     /// Whether the login may take messages and lockouts away, and edit nothing else.
     package var mayOnlyBrake: Bool {
-        get throws { try session.query("SELECT versiongate_internal.may_only_brake()").value(as: Bool.self) }
+        get throws { try session.query("SELECT versiongate_internal.may_only('brake')").value(as: Bool.self) }
     }
 }

@@ -77,7 +77,7 @@ package struct TakenBackChange: Sendable, Equatable {
         }
         return """
             WITH wanted AS MATERIALIZED (
-                SELECT versiongate_internal.row_columns(coalesce(w.before, w.after), t.key) AS key, w.before, w.after
+                SELECT versiongate_internal.row_key(coalesce(w.before, w.after), t.key) AS key, w.before, w.after
                 FROM (
                     SELECT \(record("before")) AS before, \(record("after")) AS after
                     FROM jsonb_to_recordset($1::text::jsonb) AS item (before jsonb, after jsonb)
