@@ -41,7 +41,6 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "SELECT versiongate_internal.open_change(gen_random_uuid(), 1, NULL)",
             "permission denied for function open_change"
         ),
-        RoleAttempt("SELECT versiongate_internal.record_notes()", "permission denied for function record_notes"),
         RoleAttempt("SELECT versiongate_internal.undo_rows(1)", "permission denied for function undo_rows"),
         RoleAttempt(
             "SELECT versiongate_internal.refuse_truncate()",
