@@ -94,9 +94,8 @@ struct CommandHint {
         case .lockoutWithoutBuild:
             return """
                 Say which version has the build: --versions 1.1.3. Or record the builds of the releases that users are to \
-                get: \(PrintedCommand("release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD")). Or let it be asked \
-                for: \(PrintedCommand("block BUNDLE VERSION --build BUILD")). Only for maintenance or the end of a platform, where \
-                users shall have no way on: --lockout-without-update.
+                get: \(PrintedCommand("release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD")). Only for \
+                maintenance or the end of a platform, where users shall have no way on: --lockout-without-update.
                 """
         case .lockoutWithoutWayOut:
             return """

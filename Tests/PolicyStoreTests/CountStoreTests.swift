@@ -474,8 +474,6 @@ struct CountStoreTests {
         )
         let recent = try await admin.transaction { try CountReader($0).recentChecks(days: 7) }
         #expect(recent.known == 5)
-        let hours = try await admin.transaction { try CountReader($0).countsOfLast(hours: 24, of: "a") }
-        #expect(hours.map(\.checks) == [5])
         let now = try await server.withSession { try CountStore.time($0) }
         let step = try await rollUp(server, at: now)
         #expect(step.deleted == 2)

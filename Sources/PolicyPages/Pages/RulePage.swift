@@ -96,7 +96,7 @@ struct RulePage: Page {
                 id: rule.key,
                 title: rule.filled(text.title, app: name),
                 text: rule.filled(text.text, app: name),
-                link: rule.link.flatMap { $0 == MessageLink.store ? app?.storeLinks.first?.link : $0 },
+                link: rule.link.flatMap { $0 == Rule.storeLink ? app?.storeLinks.first?.link : $0 },
                 lockout: rule.lockout
             ).view(label: text.language.isEmpty ? "the rule's own" : text.language, language: text.language)
         }

@@ -20,7 +20,7 @@ struct RuleWords {
     /// All of it in the order in which it matters, each as what it is about and what it says.
     var lines: [JSONValue] {
         let link = rule.link.map { link in
-            link == MessageLink.store ? "the app's link to the store of the client's platform" : link
+            link == Rule.storeLink ? "the app's link to the store of the client's platform" : link
         }
         let lines: [(term: String, text: String?)] = [
             ("Status", statusSentence), ("Who", rule.who),

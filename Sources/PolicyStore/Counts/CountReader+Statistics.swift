@@ -23,15 +23,6 @@ extension CountReader {
         )
     }
 
-    /// The checks of an app in the last hours, by platform and version.
-    package func countsOfLast(hours: Int, of bundle: String) throws -> [PeriodCount] {
-        try periodCounts(
-            bundle,
-            since: "hour > now() - $1::int8 * interval '1 hour' AND \(Self.isOver)",
-            Int64(hours)
-        )
-    }
-
     private func periodCounts(_ bundle: String, since condition: String, _ period: Int64) throws -> [PeriodCount] {
         try session.query(
             """

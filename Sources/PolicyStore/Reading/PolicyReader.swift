@@ -337,18 +337,6 @@ extension PolicyReader {
         try session.query("SELECT note FROM public.rules WHERE key = $1", [key]).first?.decode(0, as: String?.self)
     }
 
-    /// Refuses names that cannot be platforms, as an edit does.
-    ///
-    /// - Throws: `PostgresError` with the reason.
-    package static func requirePlatforms(_ names: [String], _ session: PostgresSession) throws {
-        for name in names {
-            _ = try session.query(
-                "SELECT versiongate_internal.check_platform(versiongate_internal.platform_name($1), 'rules.platforms')",
-                [name]
-            )
-        }
-    }
-
     /// The bundles of all apps in order.
     package static func bundles(_ session: PostgresSession) throws -> [String] {
         try session.query("SELECT bundle FROM public.apps ORDER BY bundle").map { try $0.decode(0, as: String.self) }

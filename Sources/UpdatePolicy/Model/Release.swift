@@ -72,17 +72,6 @@ package struct Release: PolicyRecord {
     package var label: String {
         build.map { "\(version) (\($0))" } ?? version
     }
-
-    /// Whether the release is above what a client has: by its numbers, or by its build where the versions are equal.
-    ///
-    /// Pre-releases do not count, as for a way out of a lockout.
-    ///
-    /// - Parameters:
-    ///   - version: The client's version.
-    ///   - build: Its build; nil: not known.
-    package func isAbove(_ version: AppVersion, build: AppVersion?) -> Bool {
-        JudgedRelease(self)?.isAbove(version.key, build: build?.key) ?? false
-    }
 }
 
 extension Release {

@@ -75,7 +75,7 @@ package struct Rule: PolicyRecord {
     /// The message's text.
     package var text: String
 
-    /// The message's link; `store` stands for the app's link on the client's platform.
+    /// The message's link; ``storeLink`` stands for the app's link on the client's platform.
     package var link: String?
 
     /// How long after it was shown the message may be shown again; `nil`: at every start. Whole seconds, above zero.
@@ -163,6 +163,9 @@ package struct Rule: PolicyRecord {
 }
 
 extension Rule {
+    /// The link that stands for the app's link on the client's platform.
+    package static let storeLink = "store"
+
     /// `rules`
     package static let table = PolicyTable.rules
 

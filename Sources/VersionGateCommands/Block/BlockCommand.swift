@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import PolicyStore
-import Postgres
 import UpdatePolicy
 
 /// `versiongate block`
@@ -12,13 +11,9 @@ struct BlockCommand: AsyncParsableCommand {
         commandName: "block",
         abstract: "Lock out one version of an app, or one build of it, until users update.",
         discussion: """
-            It adds an enabled rule with a lockout for that version. Before that it looks for what a lockout needs: \
-            a newer release that users can get, and a link to the store, so that nobody is locked out without a \
-            button. On a terminal it asks for what is missing, and records it with the rule in one change; in scripts \
-            it is refused, with the commands that add what is missing.
-
-            It shows which share of the recent checks is locked out, and asks as every edit does; --yes approves, and \
-            takes the proposed title and text. Users without a newer release get the message, and are not locked out.
+            It adds an enabled rule with a lockout for that version, and shows and asks what every edit does. Users \
+            without a newer release get the message, and are not locked out. So it is refused where no newer release is \
+            recorded, or no link to the store, with the commands that record them.
 
             Examples:
               versiongate block com.example.doto 1.1
@@ -44,25 +39,20 @@ struct BlockCommand: AsyncParsableCommand {
     var platforms: [String] = []
 
     @Option(help: "The message's title.")
-    var title: String?
+    var title = "Please update"
 
     @Option(help: "The message's text. {app} is filled in.")
-    var text: String?
+    var text = "This version of {app} does not work correctly. Please install the newest version."
 
-    @Option(
-        help: ArgumentHelp("Where the message leads; the app's store link unless given.", valueName: "url|store")
-    )
-    var link = MessageLink.store
+    @Option(help: ArgumentHelp("Where the message leads; the app's store link unless given.", valueName: "url|store"))
+    var link = Rule.storeLink
 
     @Option(help: "The rule's key; made from the version unless given.")
     var key: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Take the lockout away by itself where it locks out more than this share of the app's checks.",
-            valueName: "percent"
-        ),
+        help: ArgumentHelp("Remove the lockout automatically above this share of checks.", valueName: "percent"),
         transform: PercentArgument.parse
     )
     var fuse: PercentArgument?
@@ -71,37 +61,97 @@ struct BlockCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let (facts, databaseName) = try await database.withConnection(as: .admin) { connection, logger, name in
-            let facts = try await connection.transaction(.repeatableReadReadOnly) { session in
-                try SchemaMigrator(logger: logger).status(session).requireCurrent()
-                return try BlockFacts(bundle: bundle, version: version, platforms: platforms, session)
+        let version = try single(version, "version", several: "--versions '>=1.1 <1.2'")
+        let build = try build.map { try single($0, "build", several: "--versions =\(version) --builds '100 - 110'") }
+        let name = build.map { "\(version) (\($0))" } ?? version.text
+        let (used, recent) = try await database.read { reports in
+            let session = reports.session
+            try CommandError.requireMeantApp(bundle, version: self.version, of: "block", session)
+            let recent = try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: [bundle])
+            return (try PolicyReader.usedKeys(session), recent)
+        }
+        let key = key ?? unusedKey(for: [version.text, build?.text], unlike: used)
+        let platforms = platforms.map { Platform($0).name }
+        let clients = recent.clients.filter {
+            $0.client.version == version && (build == nil || $0.client.build == build)
+                && (platforms.isEmpty || platforms.contains($0.client.platform?.name ?? ""))
+        }
+        if recent.known > 0 {
+            let share = NumberText.share(clients.reduce(0) { $0 + $1.checks }, ofChecks: recent.known)
+            let place = platforms.isEmpty ? "" : " on \(platforms.joined(separator: ", "))"
+            let sentence = "\(share) of \(bundle) in the last \(recent.days) days came from \(name)\(place)."
+            print(Terminal.standardOutput.paragraphs(sentence.visible()))
+        }
+        try await options.edit(on: database) { editor in
+            let values: [ColumnValue<Rule>] = [
+                .init(\.key, key), .init(\.bundle, bundle), .init(\.versions, "=\(version)"), .init(\.lockout, true),
+                .init(\.builds, build.map { "=\($0)" }), .init(\.platforms, platforms.isEmpty ? nil : platforms),
+                .init(\.title, title), .init(\.text, text), .init(\.link, link), .init(\.enabled, true),
+            ]
+            try editor.insert(values + (fuse.map { [.init(\.fuse, written: $0.number)] } ?? []))
+            if let other = try editor.otherLockout(likeRule: key) {
+                let cure =
+                    other.isOn
+                    ? "already; `\(PrintedCommand("rule show \(other.key)"))` shows it, and why it may reach nobody"
+                    : "and is off; to turn it on: \(PrintedCommand("rule enable \(other.key)"))"
+                throw CommandError("rule \(other.key) blocks \(name) \(cure)")
             }
-            return (facts, name)
+            try requireWayOut(name, editor.waysOut(ofRule: key, from: version.text, build: build?.text))
+        } summary: { session in
+            let status = try RuleStatus.all(session, keys: [key])[key]
+            let reason = status?.reason.map { ": \(ChangeWords.local.sentence($0))" } ?? ""
+            let client = clients.max { $0.checks < $1.checks }?.client
+            let members = [
+                "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },
+                "platform=\(client?.platform?.name ?? platforms.first ?? "PLATFORM")",
+                client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
+            ].compactMap { $0?.shellWord }.joined(separator: " ")
+            let check = PrintedCommand("check --explain \(members)")
+            return "\(key) is \(status?.name.rawValue ?? "gone")\(reason). What such a client gets: \(check)"
         }
-        let asks = Terminal.canAsk && !options.yes
-        var block = try Block(
-            version: version,
-            build: build,
-            platforms: asks ? try BlockQuestions.platforms(platforms, facts, version) : platforms,
-            link: link,
-            facts: facts
+    }
+
+    /// One version or build. `100-110` can be read as a version, with a pre-release, and no build is called that.
+    private func single(_ text: String, _ noun: String, several: String) throws -> AppVersion {
+        let isOne = VersionRange("=\(text)") != nil && (noun == "version" || VersionRange(text) != nil)
+        if isOne, let one = AppVersion(text) { return one }
+        throw CommandError(
+            "\"\(text)\" is not one \(noun); write it as the app reports it: \(noun == "version" ? "1.1.3" : "113"). For several \(noun)s add a rule: "
+                + "\(PrintedCommand("rule add KEY --bundle \(bundle.shellWord) \(several) --link store --lockout --enable --title TITLE --text TEXT"))"
         )
-        print(Terminal.standardOutput.paragraphs(block.share))
-        if asks { try BlockQuestions.complete(&block, title: title, text: text) }
-        if let title { block.title = title }
-        if let text { block.text = text }
-        if let key { block.key = key }
-        block.fuse = fuse?.number
-        guard block.faults.isEmpty else {
-            throw CommandError(
-                "\(block.audience) is not blocked yet, nothing was changed on \(databaseName):\n"
-                    + block.faults.joined(separator: "\n")
-            )
+    }
+
+    /// A key that no rule has or had, as clients remember keys.
+    private func unusedKey(for names: [String?], unlike used: [String]) -> String {
+        let name = (["block"] + names).compactMap(\.self).joined(separator: "-").lowercased()
+        let key = String(name.prefix(58).map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
+        return ([key] + (2...(used.count + 2)).map { "\(key)-\($0)" }).first { !used.contains($0) } ?? key
+    }
+
+    /// Refuses a lockout that leads nowhere, with the commands that record what it lacks.
+    private func requireWayOut(_ name: String, _ ways: [PolicyEditor.WayOut]) throws {
+        let (app, isClosed) = (bundle.shellWord, !ways.contains { $0.isThere })
+        var faults: [(String, String)] = []
+        for way in ways {
+            let (place, platform) = (way.platform ?? "any platform", way.platform?.shellWord ?? "PLATFORM")
+            if isClosed, let same = way.unbuilt {
+                let fault = "Release \(same) on \(place) has no build, so it may be \(name). If it is another:"
+                faults.append((fault, "release edit \(app) \(same.shellWord) --platform \(platform) --set-build BUILD"))
+            } else if isClosed {
+                let usual = way.platform.map { Platform.wellKnown.contains($0) ? [] : Platform.wellKnown } ?? []
+                let meant = SimilarNames.of(place, among: usual).first.map { "; did you mean --platform \($0)?" } ?? "."
+                let newest = way.newest.map { "; the newest is \($0)." } ?? meant
+                let fault =
+                    "No release above \(name) to update to is recorded on \(place), withdrawn ones aside\(newest)"
+                faults.append(("\(fault) Once users can get one:", "release add \(app) VERSION --platform \(platform)"))
+            }
+            if !way.hasLink, way.isThere || isClosed {
+                let fault = "\(bundle) has no store link for \(place), so the locked screen has no button there."
+                let cure = "Add one, or name another link with --link https://...:"
+                faults.append(("\(fault) \(cure)", "app edit \(app) --store-link \(platform)=https://..."))
+            }
         }
-        print(Terminal.standardOutput.paragraphs(block.outlook.joined(separator: "\n")))
-        let edit = block
-        try await options.edit(on: database) { editor in try edit.make(editor) }
-        if options.dryRun { return }
-        print(Terminal.standardOutput.paragraphs("What such a client gets: \(block.checkCommand)"))
+        let text = faults.map { "\n- \($0)\n    \(PrintedCommand($1))" }.joined()
+        if !text.isEmpty { throw CommandError("\(name) is not blocked yet, nothing was changed:\(text)") }
     }
 }

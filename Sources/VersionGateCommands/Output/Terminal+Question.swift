@@ -21,17 +21,4 @@ extension Terminal {
         let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
         return answer == "y" || answer == "yes"
     }
-
-    /// Asks for a text on standard output.
-    ///
-    /// - Parameter proposal: What an empty answer means.
-    /// - Returns: nil for an empty answer without a proposal.
-    /// - Throws: an error at the end of the input.
-    static func answer(to question: String, proposal: String? = nil) throws -> String? {
-        print("\(question)\(proposal.map { " [\($0.visible())]" } ?? ""): ", terminator: "")
-        fflush(nil)
-        guard let line = readLine() else { throw CommandError("nothing was changed, as the answers ended") }
-        let answer = line.trimmingCharacters(in: .whitespaces)
-        return answer.isEmpty ? proposal : answer
-    }
 }

@@ -45,10 +45,7 @@ extension Rule: EditableRecord {
             \.lockoutWithoutUpdate,
             "Lock out clients without a way out as well (maintenance, end of a platform)"
         ),
-        ColumnOption(
-            \.fuse,
-            "Take the lockout away by itself where it locks out more than this share of an app's checks"
-        ),
+        ColumnOption(\.fuse, "Remove the lockout automatically above this share of an app's checks"),
         ColumnOption(\.final, "When this message is sent, send none after it"),
         ColumnOption(\.position, "The order of messages; lower comes first"),
         ColumnOption(\.note, "A note for the people who edit; never sent"),
