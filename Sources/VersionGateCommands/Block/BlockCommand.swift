@@ -61,15 +61,15 @@ struct BlockCommand: AsyncParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() async throws {
-        let version = try single(version, "version", several: "--versions '>=1.1 <1.2'")
-        let build = try build.map { try single($0, "build", several: "--versions =\(version) --builds '100 - 110'") }
-        let name = build.map { "\(version) (\($0))" } ?? version.text
         let (used, recent) = try await database.read { reports in
             let session = reports.session
             try CommandError.requireMeantApp(bundle, version: self.version, of: "block", session)
             let recent = try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: [bundle])
             return (try PolicyReader.usedKeys(session), recent)
         }
+        let version = try single(version, "version", several: "--versions '>=1.1 <1.2'")
+        let build = try build.map { try single($0, "build", several: "--versions =\(version) --builds '100 - 110'") }
+        let name = build.map { "\(version) (\($0))" } ?? version.text
         let key = key ?? unusedKey(for: [version.text, build?.text], unlike: used)
         let platforms = platforms.map { Platform($0).name }
         let clients = recent.clients.filter {
