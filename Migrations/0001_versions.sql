@@ -197,7 +197,9 @@ BEGIN
         meant := '*';
     ELSIF key IS NULL THEN
         fault := format('"%s" is not a version', operand);
-        hint := 'A version, such as 1.2, 1.2.0-beta.1 or 1.2b3, is numbers joined by dots, with a pre-release if need be';
+        hint := 'A version, such as 1.2, 1.2.0-beta.1 or 1.2b3, is numbers joined by dots, with a pre-release if need be'
+            || CASE WHEN written ~ '^[A-Za-z]+$' THEN '; for every version leave the condition out' ELSE '' END;
+        meant := operator || (regexp_match(written, '^(?:ios|android|macos|api|build|b|#)([0-9]+(?:\.[0-9]+)*)$', 'i'))[1];
     END IF;
 END
 $$;
@@ -248,13 +250,14 @@ CREATE FUNCTION versiongate_internal.version_separator_fault(side text, OUT faul
 AS $$
 DECLARE
     words CONSTANT text := regexp_replace(side, '[ \t]+', ' ', 'g');
-    separator CONSTANT text := (regexp_match(words, ',|\|+|&+|(?<= )(?:and|or)(?= )', 'i'))[1];
+    separator CONSTANT text := (regexp_match(words, '[,;/]|\|+|&+|(?<= )(?:and|or)(?= )', 'i'))[1];
     -- Bounds in words: below 1.2, 1.2 or later.
     bound CONSTANT text[] := coalesce(
-        regexp_match(words, '^(below|under|before|above|over|after) ([^ ]+)$', 'i'),
-        regexp_match(words, '^([^ ]+) or (later|newer|above|earlier|older|below)$', 'i'),
+        regexp_match(words, '^(below|under|before|above|over|after|since|until|up to|(?:less|older|lower|smaller|more|newer|greater|higher) than) ([^ ]+)$', 'i'),
+        regexp_match(words, '^([^ ]+) (?:or|and) (later|newer|above|higher|up|greater|more|earlier|older|below|lower|less)$', 'i'),
         regexp_match(words, '^(not) ([^ ]+)$', 'i'),
-        regexp_match(words, '^(?:from )?([^ ]+) to ([^ ]+)$', 'i')
+        regexp_match(words, '^(?:from )?([^ ]+) to ([^ ]+)$', 'i'),
+        regexp_match(words, '^between ([^ ]+) and ([^ ]+)$', 'i')
     );
     system CONSTANT text := (regexp_match(words, '^(ios|ipados|android|macos|windows|linux|tvos|watchos) [^ ]', 'i'))[1];
     items text[] COLLATE "C";
@@ -267,23 +270,25 @@ BEGIN
     ELSIF bound IS NOT NULL THEN
         fault := format('"%s": a bound is written as an operator', side);
         CASE
-            WHEN lower(bound[1]) IN ('below', 'under', 'before') THEN meant := '<' || bound[2];
-            WHEN lower(bound[1]) IN ('above', 'over', 'after') THEN meant := '>' || bound[2];
+            WHEN lower(bound[1]) IN ('below', 'under', 'before', 'less than', 'older than', 'lower than', 'smaller than') THEN meant := '<' || bound[2];
+            WHEN lower(bound[1]) IN ('above', 'over', 'after', 'more than', 'newer than', 'greater than', 'higher than') THEN meant := '>' || bound[2];
+            WHEN lower(bound[1]) IN ('until', 'up to') THEN meant := '<=' || bound[2];
+            WHEN lower(bound[1]) = 'since' THEN meant := '>=' || bound[2];
             WHEN lower(bound[1]) = 'not' THEN meant := format('<%1$s || >%1$s', bound[2]);
-            WHEN lower(bound[2]) IN ('later', 'newer', 'above') THEN meant := '>=' || bound[1];
-            WHEN lower(bound[2]) IN ('earlier', 'older', 'below') THEN meant := '<=' || bound[1];
+            WHEN lower(bound[2]) IN ('later', 'newer', 'above', 'higher', 'up', 'greater', 'more') THEN meant := '>=' || bound[1];
+            WHEN lower(bound[2]) IN ('earlier', 'older', 'below', 'lower', 'less') THEN meant := '<=' || bound[1];
             ELSE meant := bound[1] || ' - ' || bound[2];
         END CASE;
         hint := 'Write "<" for "below", ">" for "above", ">=" for "or later", "<=" for "or earlier", " - " for "to"';
     ELSIF separator IS NULL THEN
         RETURN;
-    ELSIF separator = ',' THEN
-        fault := format('"%s" has a comma', side);
+    ELSIF separator IN (',', ';', '/') THEN
+        fault := format('"%s" has a %s', side, CASE separator WHEN ',' THEN 'comma' ELSE format('"%s"', separator) END);
         hint := 'Put a space for "and", "||" for "or"'
             || CASE WHEN words ~ '^[0-9]+,[0-9]+$' THEN ', a dot inside a version' ELSE '' END;
         items := ARRAY(
             SELECT btrim(item, ' ')
-              FROM string_to_table(words, ',') WITH ORDINALITY AS split(item, place)
+              FROM string_to_table(translate(words, ';/', ',,'), ',') WITH ORDINALITY AS split(item, place)
              WHERE btrim(item, ' ') <> ''
              ORDER BY place
         );

@@ -191,7 +191,15 @@ BEGIN
         OR versiongate_internal.check_ends(value, place) AND versiongate_internal.version_key(value) IS NOT NULL
         OR versiongate_internal.refuse(
             place, versiongate_internal.quoted(value) || ' is not a version',
-            coalesce('Write it with dots: ' || replace((regexp_match(value, '^[0-9]+(?:,[0-9]+)+$'))[1], ',', '.') || '. ', '')
+            coalesce(
+                CASE WHEN place NOT LIKE '%build' AND value ~ '^[0-9]+(,[0-9]+)+$' THEN
+                    'Write it with dots: ' || replace(value, ',', '.') || '. '
+                END,
+                'Write ' || (
+                    regexp_match(value, '^(?:[<>=~^# ]*|ios|android|macos|api|build) ?([0-9]+(?:[.][0-9]+)*)[+]?$', 'i')
+                )[1] || '. ',
+                ''
+            )
             || 'A version is numbers joined by dots, with a pre-release if need be, in 128 bytes: 1.2, 1.2.0-beta.1, 1.2b3'
         );
 END
@@ -214,11 +222,14 @@ BEGIN
         );
     END IF;
     error := versiongate_internal.version_range_error(value);
-    IF error.message IS NULL THEN
+    -- In a build, unlike in a version, such letters are no pre-release.
+    IF error.message IS NULL
+        AND (place <> 'rules.builds' OR value !~* '(^|[^0-9a-z.-])[0-9]+(k|m|e[0-9]+)($|[^0-9a-z.-])') THEN
         RETURN true;
     END IF;
     RETURN versiongate_internal.refuse(
-        place, versiongate_internal.visible(error.message), error.hint, format('The range is %s.', versiongate_internal.quoted(value)),
+        place, coalesce(versiongate_internal.visible(error.message), 'a number is not written in digits alone'),
+        coalesce(error.hint, 'Write all of its digits: 1000'), format('The range is %s.', versiongate_internal.quoted(value)),
         absent => CASE WHEN value ~ '^[[:space:]]*$' THEN 'no condition' END
     );
 END
@@ -309,7 +320,7 @@ DECLARE
     -- What people write for the language of a country, and names of languages.
     mistakes CONSTANT jsonb := '{
         "jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "dk": "da", "gr": "el", "ua": "uk", "us": "en", "gb": "en",
-        "vn": "vi", "at": "de", "il": "he", "ir": "fa",
+        "vn": "vi", "at": "de", "il": "he", "ir": "fa", "deutsch": "de",
         "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
         "japanese": "ja", "chinese": "zh", "korean": "ko", "russian": "ru", "dutch": "nl", "polish": "pl",
         "turkish": "tr", "arabic": "ar", "swedish": "sv"
@@ -319,10 +330,11 @@ BEGIN
     IF value COLLATE "C" ~ '^([A-Za-z]{2,3}|[IiXx]-[A-Za-z0-9]{1,8})(-[A-Za-z0-9]{1,8})*$'
         AND octet_length(value) <= 64
         AND (first IN ('i', 'x') OR versiongate_internal.is_language_code(first)) THEN
-        IF value ~* '^[a-z]+(-[a-z]{4})?-(uk|el)$' THEN
+        IF value ~* format('^[a-z]+(-[a-z]{4})?-(uk|el|%s)$', first)
+            AND NOT versiongate_internal.is_country(upper(right(value, 2))) THEN
             RETURN versiongate_internal.refuse(
                 place, versiongate_internal.quoted(value) || ' has the code of no country',
-                'Write ' || regexp_replace(regexp_replace(value, '-uk$', '-GB', 'i'), '-el$', '-GR', 'i')
+                'Write ' || left(value, -3) || CASE lower(right(value, 2)) WHEN 'uk' THEN '-GB' WHEN 'el' THEN '-GR' ELSE '' END
             );
         ELSIF lower(value) IN ('all', 'any') THEN
             RETURN versiongate_internal.refuse(
@@ -340,7 +352,7 @@ BEGIN
     RETURN versiongate_internal.check_ends(value, place) AND versiongate_internal.refuse(
         place, versiongate_internal.quoted(value) || ' is not a language tag',
         CASE
-            WHEN strpos(value, '_') > 0 THEN format('Write it with hyphens: %s', replace(value, '_', '-'))
+            WHEN strpos(value, '_') > 0 THEN format('Write it with hyphens: %s', replace(split_part(value, '.', 1), '_', '-'))
             WHEN mistakes ? first THEN
                 format('Write %s', (mistakes ->> first) || substr(value, length(first) + 1))
             ELSE 'Write a BCP 47 tag of at most 64 bytes, which begins with a code of ISO 639: de, pt-BR, zh-Hant'
@@ -522,7 +534,7 @@ BEGIN
                     place, format('what "%s" accepts has an empty text in it', attribute.name),
                     'A client that sends an empty text sends nothing.', absent => 'no condition'
                 );
-            ELSIF octet_length(item #>> '{}') > 1024 THEN
+            ELSIF versiongate_internal.check_ends(item #>> '{}', place) AND octet_length(item #>> '{}') > 1024 THEN
                 RETURN versiongate_internal.refuse(
                     place, format('what "%s" accepts has a text in it that is longer than 1024 bytes', attribute.name),
                     'Of clients no longer value is read.'

@@ -318,7 +318,11 @@ BEGIN
     RETURN QUERY
     SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
            format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL::jsonb
-      FROM regexp_matches(value, '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}', 'g') AS braces(name)
+      FROM regexp_matches(
+               value,
+               '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
+               'g'
+           ) AS braces(name)
      WHERE braces.name[1] NOT IN ('{app}', '{target}', '{date}')
      LIMIT 1;
 END
@@ -470,7 +474,12 @@ BEGIN
     SELECT w.* FROM versiongate_internal.system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
      UNION ALL
     SELECT w.*
-      FROM versiongate_internal.text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w;
+      FROM versiongate_internal.text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w
+     UNION ALL
+    SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
+           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL
+      FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(a.value) AS item
+     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.fault_values
       FROM (

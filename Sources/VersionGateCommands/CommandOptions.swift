@@ -15,6 +15,7 @@ struct CommandOptions: Decodable {
         }
 
         let kind: String
+        let isOptional: Bool
         let isRepeating: Bool
         let parsingStrategy: String
         let valueName: String?

@@ -22,7 +22,15 @@ extension UsageFault {
 
     private func warnings(_ given: [CommandOptions.Word]) -> [String] {
         given.compactMap { word in
-            guard let value = word.value, Self.texts.contains(word.text) else { return nil }
+            guard let value = word.value else { return nil }
+            if word.text == "--attribute", let match = value.wholeMatch(of: /[^=]+=(True|TRUE|False|FALSE|.*\*)/) {
+                let cure = match.1.last == "*" ? "write each value" : "a boolean is \(match.1.lowercased())"
+                return "--attribute \(value) is compared letter by letter, without wildcards; \(cure)"
+            }
+            guard Self.texts.contains(word.text) else { return nil }
+            if word.text == "--text", value.wholeMatch(of: /@\S+/) != nil {
+                return "--text is \(value), and no file is read; write --text \"$(cat \(value.dropFirst()))\""
+            }
             if value.contains("\\n") {
                 return "\(word.text) has \\n in it, two characters that are shown as they are; a new line is written: "
                     + "\(word.text) $\(value.shellWord.hasPrefix("'") ? value.shellWord : "'\(value)'")"
@@ -80,10 +88,9 @@ extension UsageFault {
     /// A long dash in the place of two hyphens.
     private func longDash(_ given: [CommandOptions.Word]) -> String? {
         for word in given where word.option == nil {
-            guard let first = word.text.first, "—–−".contains(first) else { continue }
-            let name = word.text.drop { "—–−-".contains($0) }
-            guard name.first?.isLetter == true else { continue }
-            return "\"\(word.text)\" begins with a long dash, which some programs make of two hyphens; write --\(name)"
+            guard let match = word.text.wholeMatch(of: /[—–−][—–−-]*([A-Za-z].*)/) else { continue }
+            return "\"\(word.text)\" begins with a long dash, which some programs make of two hyphens; "
+                + "write --\(match.1)"
         }
         return nil
     }
@@ -118,9 +125,18 @@ extension UsageFault {
     private func wrongValue(_ word: CommandOptions.Word) -> String? {
         guard let value = word.value, let option = word.option else { return nil }
         let name = word.text
-        if Self.lists.contains(name), option.isRepeating {
-            let values = value.split { $0 == "," || $0 == " " }.map(String.init)
-            if Self.platforms.contains(name), !value.contains(",") {
+        if Self.lists.contains(name) {
+            let all = ["all", "any", "every", "world", "*"]
+            if option.isOptional, name != "--language", all.contains(value.lowercased()) {
+                return "\(name) is \(value.shellWord), and takes one by its name; for all of them leave \(name) out"
+            }
+            if value.hasPrefix("!") || value.hasPrefix("not ") {
+                return "\(name) is \(value.shellWord), and takes what is meant; write the others, each by itself"
+            }
+            let isPlatform = Self.platforms.contains(name)
+            let values = value.split { (isPlatform ? ", /+&" : ", ").contains($0) }.map(String.init)
+                .filter { !isPlatform || $0 != "and" }
+            if isPlatform, !value.contains(",") {
                 // The name of a platform may have blanks in it: Android TV.
                 if values.count == 2, Platform.wellKnown.contains(Platform(values[0]).name),
                     values[1].first?.isNumber == true
@@ -131,6 +147,9 @@ extension UsageFault {
                 guard values.allSatisfy({ Platform.wellKnown.contains(Platform($0).name) }) else { return nil }
             }
             guard values.count > 1 else { return nil }
+            guard option.isRepeating else {
+                return "\(name) is \(value.shellWord), and takes one; repeat the command for each"
+            }
             return "\(name) is \(value.shellWord); write each by itself: "
                 + values.map { "\(name) \($0.shellWord)" }.joined(separator: " ")
         }

@@ -55,17 +55,19 @@ struct UsageFault {
         }
     }
 
-    /// What people write for a command that has another name here.
+    /// Commands, and what people write for them; the first that there is, is meant.
     private static let otherNames = [
-        "delete": "remove", "rm": "remove", "create": "add", "new": "add", "ls": "list", "get": "show", "set": "edit",
-        "update": "edit", "change": "edit", "on": "enable", "off": "disable", "log": "history", "server": "serve",
-        "import": "apply", "revert": "undo", "rollback": "undo", "stop": "disable",
+        ("remove", "delete rm"), ("add", "create new"), ("show", "get"), ("list", "ls get show"),
+        ("edit", "set update change"), ("enable", "on start activate"), ("disable", "off stop deactivate unblock"),
+        ("pause", "off stop disable deactivate"), ("resume", "on start enable activate unpause"),
+        ("copy", "clone duplicate"), ("withdraw", "pull revoke yank unpublish"), ("history", "log"),
+        ("serve", "server"), ("apply", "import"), ("undo", "revert rollback"),
     ]
 
     /// What people ask for that is done in another way, by the command and the word behind it.
     private static let otherWays = [
         "versiongate unblock": "rule disable KEY", "versiongate rule rename": "rule copy KEY NEW",
-        "versiongate app rename": "app edit BUNDLE --name NAME",
+        "versiongate app rename": "app edit BUNDLE --name NAME", "versiongate redo": "undo CHANGE",
     ]
 
     /// What to write instead of what the parser refused; nil where its own words say enough.
@@ -84,29 +86,29 @@ struct UsageFault {
             cure = "what comes near it is: \(PrintedCommand(way))"
         } else if let verb = rest.first(where: subcommands.contains) {
             cure = "did you mean: \(commandLine([verb, word] + rest.filter { $0 != verb }))"
-        } else if let noun = rest.first, isCommand(noun, word) {
+        } else if let noun = rest.first, UsageFault([noun, word]).path.count > 2 {
             cure = "did you mean: \(commandLine([noun, word] + rest.dropFirst()))"
-        } else if let meant = Self.otherNames[word.lowercased()].flatMap({ subcommands.contains($0) ? $0 : nil })
-            ?? SimilarNames.of(word, among: subcommands).first
-        {
-            cure = "did you mean: \(commandLine([meant] + rest))"
+        } else if let meant = Self.otherNames.first(where: { name, others in
+            subcommands.contains(name) && others.split(separator: " ").contains { $0 == word.lowercased() }
+        })?.0 ?? SimilarNames.of(word, among: subcommands).first {
+            // A list takes no names.
+            cure = "did you mean: \(commandLine([meant] + (meant == "list" && word != "ls" ? [] : rest)))"
+        } else if path.count > 1, Self.isWhole([word] + rest) {
+            cure = "did you mean: \(PrintedCommand.text(([word] + rest).map(\.shellWord).joined(separator: " ")))"
         } else {
             cure = "there are \(subcommands.joined(separator: ", "))"
         }
         return "There is no command \"\(parent) \(word)\"; \(cure)"
     }
 
-    /// Whether a verb stands in front of its noun: `add rule`.
-    private func isCommand(_ noun: String, _ verb: String) -> Bool {
-        command.configuration.subcommands.first { $0.configuration.commandName == noun }?.configuration.subcommands
-            .contains { $0.configuration.commandName == verb } == true
-    }
-
     /// What people write for an option that has another name here.
     private static let otherOptions = [
         "--app": "--bundle", "--application": "--bundle", "--file": "--output", "--percent": "--rollout",
         "--start": "--starts-at", "--end": "--ends-at", "--country": "--region", "--reason": "--why",
-        "--script": "--print", "--password": "--password-file",
+        "--script": "--print", "--password": "--password-file", "--date": "--live-at", "--min-sdk": "--min-os",
+        "--version-code": "--build", "--build-number": "--build", "--user": "--by", "--from": "--since",
+        "--last": "--limit", "-n": "--limit", "--message": "--text", "--rule": "--key", "--json": "--format json",
+        "--until": "--ends-at",
     ]
 
     /// What asks for help.
@@ -129,16 +131,24 @@ struct UsageFault {
                     && !Self.help.contains(word.text) && word.text != "--version"
             })
         else { return nil }
-        let other = Self.otherOptions[unknown.text].flatMap { options.names.contains($0) ? $0 : nil }
+        let other = Self.otherOptions[unknown.text].flatMap { meant in
+            options.names.contains { "\(meant) ".hasPrefix("\($0) ") } ? meant : nil
+        }
+        let unnamed =
+            options.positionals.flatMap { ($0.valueName ?? "").split(separator: "|") } + [path[path.count - 1][...]]
+        let names = [unknown.text, Self.otherOptions[unknown.text] ?? ""].map { $0.drop { $0 == "-" } }
         let cure =
-            if let meant = other
+            if other == nil, unknown.value == nil, unnamed.contains(where: names.contains) {
+                "It is written without its name: \(commandLine(rest.filter { $0 != unknown.text }))"
+            } else if let meant = other
                 ?? SimilarNames.of(unknown.text, among: options.names.filter({ $0.hasPrefix("--") })).first
             {
                 "Did you mean '\(meant)'?"
-            } else if unknown.text == "--json", options.names.contains("--format") {
-                "Did you mean '--format json'?"
-            } else if path.last == "block", CommandOptions(RuleAddCommand.self).names.contains(unknown.text) {
-                "For such a lockout add a rule with \(unknown.text): "
+            } else if path.last == "block",
+                let meant = [unknown.text, Self.otherOptions[unknown.text] ?? ""]
+                    .first(where: CommandOptions(RuleAddCommand.self).names.contains)
+            {
+                "For such a lockout add a rule with \(meant): "
                     + "\(PrintedCommand("rule add KEY --bundle BUNDLE --versions =VERSION --link store --lockout --enable --title TITLE --text TEXT"))"
             } else if unknown.text == "--all", path.last == "disable" {
                 "A rule is named by its key; to answer all checks without messages: \(PrintedCommand("app pause --all"))"
@@ -148,62 +158,72 @@ struct UsageFault {
         return "Unknown option '\(unknown.text)'. \(cure)"
     }
 
-    /// What a word that is one too many was meant for; nil where that is not known.
+    /// What a word that is one too many was meant for; nil where none is.
     private func unexpectedWord(_ given: [CommandOptions.Word], _ options: CommandOptions) -> String? {
         let positionals = options.positionals
-        let others = given.enumerated().filter { $0.element.option == nil && !$0.element.text.hasPrefix("-") }
+        let others = given.indices.filter { given[$0].option == nil && !given[$0].text.hasPrefix("-") }
         guard !positionals.contains(where: \.isRepeating), others.count > positionals.count else { return nil }
-        let word = others[positionals.count].element.text
-        if word == "%", let index = words.firstIndex(of: word), index > 0 {
-            return "Unexpected argument '%'. Write the percentage as one word: \(words[index - 1])%"
-        }
-        let split = others.dropFirst(positionals.count).map(\.offset).first { offset in
-            guard offset > 0 else { return false }
-            let before = given[offset - 1]
+        let split = others.dropFirst(positionals.count).first { index in
             // A command without arguments rather lacks --bundle in front of the word.
-            return positionals.isEmpty ? Self.texts.contains(before.text) : before.value != nil
+            guard index > 0 else { return false }
+            return positionals.isEmpty ? Self.texts.contains(given[index - 1].text) : given[index - 1].value != nil
         }
-        if let split {
-            let option = given[split - 1]
-            let value = [option.value ?? ""] + given[split...].prefix { $0.option == nil }.map(\.text)
-            let words = value.map(Self.withoutCurlyQuotes)
-            let either = words.joined(separator: " || ")
-            // Versions side by side are no range: nothing is two of them.
-            let isList =
-                Self.ranges.contains(option.text) && words.allSatisfy { AppVersion($0) != nil }
-                && VersionRange(either) != nil
-            return "Unexpected argument '\(given[split].text)'. Put quotes round a value with blanks: "
-                + "\(option.text) \"\(isList ? either : words.joined(separator: " "))\""
+        let index = split ?? others[positionals.count]
+        return "Unexpected argument '\(given[index].text)'. "
+            + (split == nil ? cure(given, index, options) : Self.cure(given[index - 1], given[index...]))
+    }
+
+    /// What to write for an option whose value the shell took for several words.
+    private static func cure(_ option: CommandOptions.Word, _ rest: ArraySlice<CommandOptions.Word>) -> String {
+        let words = ([option.value ?? ""] + rest.prefix { $0.option == nil }.map(\.text)).map(withoutCurlyQuotes)
+        if option.option?.valueName?.contains("=") == true, words.count == 2, !words[0].contains("=") {
+            return "Did you mean '\(option.text) \(words[0])=\(words[1])'?"
         }
-        let option = given.last {
-            $0.option?.takesValue == false && ["true", "false", "yes", "no"].contains(word.lowercased())
+        if option.option?.isRepeating == true {
+            return "Write each by itself: \(words.map { "\(option.text) \($0.shellWord)" }.joined(separator: " "))"
         }
-        if let option {
-            let other = "--no-\(option.text.dropFirst(2))"
-            return "Unexpected argument '\(word)'. \(option.text) stands alone, without a value"
+        let either = words.joined(separator: " || ")
+        // Versions side by side are no range: nothing is two of them.
+        let isList =
+            ranges.contains(option.text) && words.allSatisfy { AppVersion($0) != nil } && VersionRange(either) != nil
+        return "Put quotes round a value with blanks: \(option.text) "
+            + "\"\(isList ? either : words.joined(separator: " "))\""
+    }
+
+    /// What to write for a word that belongs to no option.
+    private func cure(_ given: [CommandOptions.Word], _ index: Int, _ options: CommandOptions) -> String {
+        let word = given[index].text
+        let before = index > 0 ? given[index - 1] : nil
+        if ["%", "percent"].contains(word), let before { return "Write the percentage as one word: \(before.text)%" }
+        if let before, before.option?.takesValue == false {
+            let other = "--no-\(before.text.dropFirst(2))"
+            return "\(before.text) stands alone, without a value"
                 + (options.names.contains(other) ? "; the opposite is \(other)" : "")
         }
-        if let option = Self.option(meantBy: word), options.names.contains(option),
-            !given.contains(where: { $0.text == option })
-        {
-            return "Unexpected argument '\(word)'. Did you mean: "
-                + commandLine(rest.flatMap { $0 == word ? [option, word] : [$0] })
+        let isFile = word.contains("/") || [".yaml", ".yml"].contains(where: word.hasSuffix)
+        let positionals = options.positionals
+        let number = word.allSatisfy(\.isNumber) ? "--port" : nil
+        let named = [Self.option(meantBy: word), number, "--\(word)"] + (isFile ? ["--output"] : []) + ["--bundle"]
+        if let option = named.compactMap(\.self).first(where: { name in
+            options.names.contains(name) && !given.contains { $0.text == name }
+        }), positionals.isEmpty || !["--output", "--bundle"].contains(option) {
+            let words = option == "--\(word)" ? [option] : [option, word]
+            return "Did you mean: \(commandLine(rest.flatMap { $0 == word ? words : [$0] }))"
         }
-        if positionals.count == 1, let name = positionals[0].valueName {
-            return "Unexpected argument '\(word)'. This takes one <\(name)>; repeat the command for each."
+        if !positionals.isEmpty {
+            let names = positionals.map { "one <\($0.valueName ?? "")>" }.joined(separator: " and ")
+            return "This takes \(names); repeat the command for each."
         }
-        let meant = ["--output", "--bundle"].first { name in
-            options.names.contains(name)
-                && (name == "--bundle" || word.contains("/") || [".yaml", ".yml"].contains(where: word.hasSuffix))
-        }
-        guard positionals.isEmpty, others.count == 1, let meant else { return nil }
-        let named = rest.flatMap { $0 == word ? [meant, word] : [$0] }
-        return "Unexpected argument '\(word)'. Did you mean: \(commandLine(named))"
+        let show = path.dropFirst().dropLast() + ["show"] + rest
+        return path.last == "list" && Self.isWhole(Array(show))
+            ? "Did you mean: \(PrintedCommand.text(show.map(\.shellWord).joined(separator: " ")))"
+            : "It takes options alone: \(commandLine(["--help"])) shows them."
     }
 
     /// The option that a word without one is the value of.
     private static func option(meantBy word: String) -> String? {
         if Platform.wellKnown.contains(Platform(word).name) { return "--platform" }
+        if word.allSatisfy(\.isNumber) { return "--build" }
         return ["viewer", "brake", "planner", "admin"].contains(word) ? "--role" : nil
     }
 
@@ -232,14 +252,11 @@ struct UsageFault {
             guard word.option == nil, isNegative(word.text) else { continue }
             if let unknown = unknownOption(given, options) { return unknown }
             let times = options.timeOptions
-            let cure =
-                if word.text.last?.isLetter != true {
-                    "no number here is negative"
-                } else if times.isEmpty {
-                    "this command takes no time"
-                } else {
-                    "a time from now stands behind \(times.joined(separator: " or ")): \(times[0]) \(word.text)"
-                }
+            let time =
+                times.isEmpty
+                ? "this command takes no time"
+                : "a time from now stands behind \(times.joined(separator: " or ")): \(times[0]) \(word.text)"
+            let cure = word.text.last?.isLetter == true ? time : "no number here is negative"
             return "\"\(word.text)\" begins with \"-\" and counts as an option; \(cure)"
         }
         return nil

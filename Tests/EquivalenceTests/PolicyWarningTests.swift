@@ -16,7 +16,8 @@ struct PolicyWarningTests {
 
     /// What is seen in the text of a warning, and which kind that is.
     private static let kinds: [(passage: String, kind: String)] = [
-        ("is not filled in", "placeholder"), ("soak has no effect", "soak"), ("fuse has no effect", "fuse"),
+        ("is not filled in", "placeholder"), ("is one value", "list"), ("soak has no effect", "soak"),
+        ("fuse has no effect", "fuse"),
         ("lockout_without_update has no effect", "lockout_without_update"), ("skippable have no effect", "hints"),
         ("rollout is in percent", "small"), ("ended at", "ended"), ("is below its target", "above target"),
         (": soak is", "short soak"),

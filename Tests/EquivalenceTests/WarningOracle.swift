@@ -46,6 +46,7 @@ struct WarningOracle {
         var found: [String] = []
         let texts = [rule.title, rule.text] + rule.texts.flatMap { [$0.title, $0.text] }
         if texts.contains(where: Self.hasPlaceholder) { found.append("placeholder") }
+        if rule.attributes?.flatMap(\.values).contains(where: { $0.contains(",") }) == true { found.append("list") }
         let soak = rule.soak?.inMicroseconds ?? 0
         if soak > 0, rule.target == nil, !rule.lockout { found.append("soak") }
         if rule.lockoutWithoutUpdate, !rule.lockout { found.append("lockout_without_update") }
@@ -258,9 +259,10 @@ struct WarningOracle {
     }
 
     private static func hasPlaceholder(_ text: String) -> Bool {
-        text.matches(of: /\{[A-Za-z_][A-Za-z0-9_.\-]{0,30}\}/).contains {
-            !["{app}", "{target}", "{date}"].contains($0.output)
-        }
+        let braces = text.matches(of: /\{[A-Za-z_][A-Za-z0-9_.\-]{0,30}\}/).map(\.output)
+        let doubled = text.firstMatch(of: /[$]\{+(app|target|date)|\{(\{+ ?|\ )(app|target|date)\ ?\}/)
+        let open = text.firstMatch(of: /\{(app|target|date)(\ \}|\}\})/)
+        return doubled != nil || open != nil || braces.contains { !["{app}", "{target}", "{date}"].contains($0) }
     }
 
     /// Whether a version begins with a number that no system of a platform ever had, or calls Windows 11 by its name.

@@ -39,7 +39,10 @@ struct WarningTests {
                 ["rules.text: {App} is not filled in"]
             ),
             ("INSERT INTO rule_texts VALUES ('k', 'de', '{Ziel}', 'x')", ["rule_texts.title: {Ziel} is not filled in"]),
-            ("UPDATE rules SET text = 'in { braces } {} {1}', note = '{name}'", []),
+            ("UPDATE rules SET text = 'in { braces } {} {1}, 50% soon', note = '{name}'", []),
+            ("UPDATE rules SET text = 'Hi { app }'", ["rules.text: { app } is not filled in"]),
+            ("UPDATE rules SET text = '{app} ${app} %@'", ["rules.text: ${app} is not filled in"]),
+            ("UPDATE rules SET text = 'Hi %1$s'", ["rules.text: %1$s is not filled in"]),
         ])
     )
     func ofBraces(_ script: String, _ expected: [String]) async throws {

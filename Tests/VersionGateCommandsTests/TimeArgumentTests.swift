@@ -28,7 +28,10 @@ struct TimeArgumentTests {
             ("2027-07-01T21:30:15", "--at: 21:30:15 on Thursday, 2027-07-01T21:30:15+02:00, in "),
             ("2020-02-29 12:00", "--at: 12:00 on Saturday, 2020-02-29T12:00:00+01:00, "),
             ("tomorrow 9:00", "--at: 09:00 tomorrow, "), ("today 0:00", "--at: 00:00 today, "),
-            ("Yesterday 23:59", "--at: 23:59 yesterday, "),
+            ("Yesterday 23:59", "--at: 23:59 yesterday, "), ("tomorrow noon", "--at: 12:00 tomorrow, "),
+            ("2027-07-01_6 p.m.", "--at: 18:00 on Thursday, 2027-07-01"),
+            ("9:00 2027-07-01", "--at: 09:00 on Thursday, 2027-07-01"),
+            ("1.7.2027, 18:00h", "--at: 18:00 on Thursday, 2027-07-01"),
         ]
     )
     func isLocal(_ written: String, _ understood: String) async throws {
@@ -94,11 +97,25 @@ struct TimeArgumentTests {
     @Test(
         "What is no time is refused with how one is written",
         arguments: [
-            "22", "25:00", "13pm", "0am", "2027-02-30 9:00", "24.13.2026 9:00", "+2x", "2 hours", "2 ago", "in 5",
+            ("22", "write the minutes too: 22:00"), ("friday 9", "write the minutes too: friday 9:00"),
+            ("25:00", "write a time of day"), ("13pm", "write a time of day"), ("0am", "write a time of day"),
+            ("week 52", "write a time of day"), ("soon", "write a time of day"), ("", "write a time of day"),
+            ("2027-02-30 9:00", "there is no 2027-02-30"), ("24.13.2026 9:00", "there is no 2026-13-24"),
+            ("+2x", "with their units"), ("+1 month", "with their units"), ("+1h30", "with their units"),
+            ("2 hours", "write +2 hours for so long from now"), ("18h", "18:00 for a time of day"),
+            ("2 ago", "write its unit: -2m"), ("in 5", "write its unit: +5m"), ("+90", "write its unit: +90m"),
+            ("next friday 9:00", "leave \"next\" out: \"friday 9:00\""), ("last Monday", "leave \"last\" out"),
+            ("12/24/2026 18:00", "year-month-day"), ("Dec 24 18:00", "year-month-day"), ("26-12-24", "year-month-day"),
+            ("20261224T180000Z", "year-month-day"), ("24.12. 18:00", "year-month-day"),
+            ("24:00", "the beginning of the next: 0:00"),
+            ("tonight", "tonight 22:00"), ("yesterday", "\"yesterday 0:00\" for its beginning"),
+            ("18:00 UTC", "write the date too"),
+            ("2026-12-24 18:00 Europe/Berlin", "2026-12-24T18:00:00+01:00"),
         ]
     )
-    func isNoTime(_ written: String) throws {
-        #expect(throws: CommandError.self) { try TimeArgument.parse(written) }
+    func isNoTime(_ written: String, _ cure: String) throws {
+        let error = try #require(throws: CommandError.self) { try TimeArgument.parse(written) }
+        #expect("\(error)".contains(cure), "\(written): \(error)")
     }
 }
 

@@ -6,7 +6,8 @@ package enum SimilarNames {
     /// The longest name that is compared, in characters: the work grows with the square.
     private static let longestName = 255
 
-    /// The names that differ from `name` by few characters or begin with it, the nearest first. Case does not count.
+    /// The names that differ from `name` by few characters, begin with it or end with it behind a dot, the nearest first.
+    /// Case does not count.
     package static func of(_ name: String, among names: [String]) -> [String] {
         let wanted = Array(name.lowercased().unicodeScalars)
         guard wanted.count <= longestName else { return [] }
@@ -15,8 +16,8 @@ package enum SimilarNames {
             guard other.count <= longestName else { return nil }
             let distance = editDistance(wanted, other)
             let isNear = distance <= max(1, min(wanted.count, other.count) / 3)
-            let isLonger = wanted.count >= 3 && other.starts(with: wanted)
-            return isNear || isLonger ? (candidate, distance) : nil
+            let isPart = other.starts(with: wanted) || other.reversed().starts(with: (["."] + wanted).reversed())
+            return isNear || isPart && wanted.count >= 3 ? (candidate, distance) : nil
         }
         return near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.map(\.name)
     }

@@ -15,7 +15,9 @@ struct AppSelection: ParsableArguments {
 
     func validate() throws {
         if all, let bundle { throw ValidationError("--all means every app; leave out either \(bundle) or --all.") }
-        if !all, bundle == nil { throw ValidationError("Name the app, or give --all for every app.") }
+        if !all, [nil, "all", "*"].contains(bundle) {
+            throw ValidationError("Name the app, or give --all for every app.")
+        }
     }
 
     /// Pauses or resumes the apps.

@@ -87,6 +87,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try client()
+        for member in members where member.value.isEmpty {
+            CommandError("\(member.name) is empty, and counts as not sent; write a value").printAsWarning()
+        }
         if let server {
             CheckRemarks(client, in: nil).print()
             try show(answer: try await RemoteCheck(server: server, members: members).answer())

@@ -12,7 +12,7 @@ enum ChangeNumber {
     static func parse(_ argument: String) throws -> Int64 {
         guard let number = Int64(argument) else {
             throw CommandError(
-                "write a whole number; the changes of a rule or an app have theirs in: "
+                "write a whole number, or none for the newest; the changes of a rule or an app have theirs in: "
                     + "\(PrintedCommand("history \(argument.shellWord)"))"
             )
         }

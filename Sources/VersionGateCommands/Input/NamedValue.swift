@@ -49,12 +49,7 @@ struct NamedValue: Sendable {
         {
             throw refuse("several values in one", items.map { "\(value.name)=\($0)" })
         }
-        var plain = text[...]
-        while let first = plain.first, " =".contains(first) { plain.removeFirst() }
-        while plain.last == " " { plain.removeLast() }
-        if plain.count > 1, plain.first == plain.last, "'\"".contains(plain.first ?? " ") {
-            plain = plain.dropFirst().dropLast()
-        }
+        let plain = text.replacing(/^[\ =]+|\ +$/, with: "").replacing(/^(['"])(.*)\1$/) { $0.2 }
         if plain != text, !plain.isEmpty {
             throw refuse("the value would be \"\(text)\", with all that is in it", ["\(value.name)=\(plain)"])
         }

@@ -10,7 +10,7 @@ struct PercentArgument: Sendable {
     ///
     /// - Throws: `CommandError` that says how a percentage is written.
     static func parse(_ argument: String) throws -> PercentArgument {
-        let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
+        let number = argument.replacing(/\ ?% *$/, with: "").drop { $0 == " " }
         let allowed = number.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") }
         guard allowed, Double(number) != nil else { throw CommandError("write a number from 0 to 100: 25 or 25%") }
         return PercentArgument(number: String(number))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the versiongate authors
 
+import Foundation
 import UpdatePolicy
 
 /// A time on the command line: ISO 8601 with an offset, relative to now (`+2h`, `-30m`, `+1d12h`, `now`), or as clocks
@@ -50,42 +51,65 @@ struct TimeArgument: Sendable {
         "write a time of day (22:00, tomorrow 9:00, friday 9:00), a date with a time (2026-11-22 02:00), ISO 8601 with an "
         + "offset (2026-11-22T02:00:00Z), or a time from now (+2h, -30m, now)"
 
+    /// Ways to write what has one reading, and that reading.
+    private static let spellings = [
+        (#"^now ?(?=[+-])"#, ""), (#"^in (?=\d)"#, "+"), ("^(.*) ago$", "-$1"), (#"^(\d{4}-\d\d-\d\d)[t_]"#, "$1 "),
+        (", ?| at ", " "), (#"^(\d{4})[/.](\d\d?)[/.](\d\d?)\b"#, "$1-$2-$3"),
+        (#"^(\d\d?)\.(\d\d?)\.(\d{4})\b"#, "$3-$2-$1"), (#"^(\d{4}-)(\d)(?=-)"#, "$10$2"),
+        (#"^(\d{4}-\d\d-)(\d)\b"#, "$10$2"), (#" ?([ap])\.?m\.?$"#, "$1m"), (#"(\d) ?uhr$"#, "$1"),
+        (#"(:\d\d) ?h$"#, "$1"), (#"(\d) ?([a-z]{3,}.*)$"#, "$1 $2"), (#"\bnoon$"#, "12:00"), ("^midnight$", "0:00"),
+        (" ?(utc|gmt|z)$", "Z"), (#" (?=[+-]\d\d:\d\d$)"#, ""), (#"^(\d{4}-\d\d-\d\d )(?=\d:)"#, "$10"),
+    ]
+
+    /// Ways that have several readings or none, and what to write.
+    private static let faults = [
+        (#"^[+-]\d+$"#, "write its unit: $0m, $0h"),
+        (#"^[+-].*"#, "write whole numbers with their units, weeks, days, hours, minutes or seconds: +1d12h, -30m"),
+        (#"^(next|last|this) ((sun|mon|tue|wed|thu|fri|sat).*)$"#, "leave \"$1\" out: \"$2\""),
+        (
+            #"^(.*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?( .*)?|\d\d?([./-])\d\d?\4.*|\d{8}.*|\d\d-.*)$"#,
+            "write the date as year-month-day: 2026-12-24 18:00"
+        ),
+        (#"^((.+ )?)24:00$"#, "the end of a day is the beginning of the next: 0:00"),
+        (#"^((\S+ )?)([01]?\d|2[0-3])$"#, "write the minutes too: $1$3:00"),
+        (#"^(\d\d?:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)$"#, "write the date too: 2026-11-22T$1$3"),
+        (
+            #"^(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? [a-z].*$"#,
+            "write the offset of the time zone in place of its name: $1T$2:00+01:00 for one hour ahead of UTC"
+        ),
+        ("^tonight$", "say at what time: \"tonight 22:00\""),
+    ]
+
+    private static func replacing(_ pattern: String, in text: String, with template: String) -> String {
+        text.replacingOccurrences(of: pattern, with: template, options: [.regularExpression, .caseInsensitive])
+    }
+
     private static func form(_ argument: String) throws -> Form? {
-        let text = argument.split(separator: " ").joined(separator: " ")
-        if text == "now" { return .relative(microseconds: 0) }
-        if text.hasPrefix("+") || text.hasPrefix("-") {
-            let length = text.dropFirst()
-            if length.wholeMatch(of: /\d+/) != nil { throw CommandError("write its unit: \(text)m, \(text)h") }
-            return duration(length).map { .relative(microseconds: text.hasPrefix("-") ? -$0 : $0) }
-        }
+        let given = argument.split(separator: " ").joined(separator: " ")
+        let text = spellings.reduce(given) { replacing($1.0, in: $0, with: $1.1) }
         if let timestamp = Timestamp(text) { return .absolute(timestamp) }
-        if text.hasPrefix("in "), let length = duration(text.dropFirst(3)) { return .relative(microseconds: length) }
-        if text.hasSuffix(" ago"), let length = duration(text.dropLast(4)) { return .relative(microseconds: -length) }
-        if duration(text[...]) != nil {
-            throw CommandError("write +\(text) for so long from now, -\(text) for so long ago")
+        if text.lowercased() == "now" { return .relative(microseconds: 0) }
+        if let sign = text.first, "+-".contains(sign), let length = duration(text.dropFirst()) {
+            return .relative(microseconds: sign == "-" ? -length : length)
         }
-        var words = text.lowercased().replacing(/^(\d{4}-\d\d-\d\d)t/) { "\($0.1) " }
-            .replacing(/\ ?([ap]m)$/) { "\($0.1)" }
-            .replacing(/(\d) ?([a-z]{3,})$/) { "\($0.1) \($0.2)" }
-            .split(separator: " ").map(String.init).filter { $0 != "at" }
-        if words.count == 2, secondsSinceMidnight(words[0]) != nil, day(words[1]) != nil { words.swapAt(0, 1) }
-        if let date = words.first.flatMap(isoDate) { words[0] = date }
+        if duration(text[...]) != nil {
+            let hour = text.wholeMatch(of: /(\d{1,2})h/).map { ", \($0.1):00 for a time of day" }
+            throw CommandError("write +\(text) for so long from now, -\(text) for so long ago\(hour ?? "")")
+        }
+        var words = text.lowercased().split(separator: " ").map(String.init)
+        if words.count == 2, secondsSinceMidnight(words[0]) != nil, day(words[1]) != nil || isDate(words[1]) {
+            words.swapAt(0, 1)
+        }
         if let date = words.first, date.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, !isDate(date) {
             throw CommandError("there is no \(date) in the calendar")
         }
+        for (pattern, cure) in faults {
+            let told = replacing(pattern, in: text, with: cure)
+            if told != text { throw CommandError(told) }
+        }
         if words.count == 1, isDate(words[0]) || day(words[0]) != nil {
-            throw CommandError("say at what time of that day: \"\(words[0]) 9:00\"")
-        }
-        if words.count > 1, let zone = words.last, let offset = offset(zone) {
-            guard words.count == 3, isDate(words[0]), let seconds = secondsSinceMidnight(words[1]),
-                let midnight = Timestamp("\(words[0])T00:00:00\(offset)")
-            else { throw CommandError("write the date too: 2026-11-22T\(words[words.count - 2])\(offset)") }
-            return .absolute(midnight.advanced(byMicroseconds: seconds * 1_000_000))
-        }
-        if words.count == 3, isDate(words[0]), words[2].allSatisfy(\.isLetter) {
-            let time = words[1].count { $0 == ":" } == 1 ? "\(words[1]):00" : words[1]
             throw CommandError(
-                "write the offset of the time zone in place of its name: \(words[0])T\(time)+01:00 for one hour ahead of UTC"
+                "say at what time of that day: \"\(words[0]) 9:00\", \"\(words[0]) 0:00\" for its beginning"
             )
         }
         guard let time = words.last, words.count < 3, let seconds = secondsSinceMidnight(time) else { return nil }
@@ -98,55 +122,27 @@ struct TimeArgument: Sendable {
 
     /// Reads `1d12h30m15s`, `2 days`: numbers, each with its unit.
     private static func duration(_ text: Substring) -> Int64? {
-        guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isLetter || $0 == " ") }) else { return nil }
+        guard text.wholeMatch(of: /[0-9A-Za-z ]*[A-Za-z][0-9A-Za-z ]*/) != nil else { return nil }
         return DayTimeInterval(String(text))?.inMicroseconds
-    }
-
-    /// Reads a date as `24.12.2026` or `2026/12/24` has it; no other order of its numbers is plain.
-    private static func isoDate(_ word: String) -> String? {
-        func twoDigits(_ text: Substring) -> String { text.count == 1 ? "0\(text)" : String(text) }
-        if let match = word.wholeMatch(of: /(\d{4})\/(\d{1,2})\/(\d{1,2})/) {
-            return "\(match.1)-\(twoDigits(match.2))-\(twoDigits(match.3))"
-        }
-        return word.wholeMatch(of: /(\d{1,2})\.(\d{1,2})\.(\d{4})/)
-            .map { "\($0.3)-\(twoDigits($0.2))-\(twoDigits($0.1))" }
-    }
-
-    /// The offset that a word of a time is, nil for another word.
-    private static func offset(_ word: String) -> String? {
-        if ["utc", "gmt", "z"].contains(word) { return "Z" }
-        return word.wholeMatch(of: /[+-]\d\d:\d\d/).map { String($0.output) }
     }
 
     /// Reads `9:00`, `22:00`, `22:00:30`, `18.00`, `9am` or `9:30pm`.
     private static func secondsSinceMidnight(_ text: String) -> Int64? {
-        if let match = text.wholeMatch(of: /(\d{1,2})(:\d\d)?(am|pm)/), let hour = Int64(match.1),
-            (1...12).contains(hour)
-        {
-            return secondsSinceMidnight("\(hour % 12 + (match.3 == "pm" ? 12 : 0))\(match.2 ?? ":00")")
-        }
-        let isDotted = text.wholeMatch(of: /\d{1,2}\.\d\d/) != nil
-        let parts = text.split(separator: isDotted ? "." : ":", omittingEmptySubsequences: false)
-        guard (2...3).contains(parts.count), (1...2).contains(parts[0].count),
-            parts.dropFirst().allSatisfy({ $0.count == 2 }),
-            parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
+        guard let match = text.wholeMatch(of: /(\d{1,2})(?:[:.](\d\d))?(?::(\d\d))?(am|pm)?/),
+            match.2 != nil || match.4 != nil, let written = Int64(match.1), let minute = Int64(match.2 ?? "0"),
+            let second = Int64(match.3 ?? "0"), match.4 == nil || (1...12).contains(written)
         else { return nil }
-        let numbers = parts.compactMap { Int64($0) }
-        guard numbers[0] < 24, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
-        return numbers.dropFirst().reduce(numbers[0]) { $0 * 60 + $1 } * (parts.count == 2 ? 60 : 1)
+        let hour = match.4.map { written % 12 + ($0 == "pm" ? 12 : 0) } ?? written
+        return hour < 24 && minute < 60 && second < 60 ? (hour * 60 + minute) * 60 + second : nil
     }
 
     private static func isDate(_ word: String) -> Bool { LocalTime("\(word) 00:00") != nil }
 
     private static func day(_ word: String) -> Day? {
-        switch word {
-        case "yesterday": return .later(days: -1)
-        case "today", "tonight": return .later(days: 0)
-        case "tomorrow": return .later(days: 1)
-        default:
-            let matches = weekdays.indices.filter { word.count >= 3 && weekdays[$0].lowercased().hasPrefix(word) }
-            return matches.first.map { .weekday($0) }
-        }
+        let near: [String: Int64] = ["yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1]
+        if let days = near[word] { return .later(days: days) }
+        guard word.count >= 3 else { return nil }
+        return weekdays.firstIndex { $0.lowercased().hasPrefix(word) }.map { .weekday($0) }
     }
 
     fileprivate static let weekdays = [
@@ -155,6 +151,14 @@ struct TimeArgument: Sendable {
 }
 
 extension TimeArgument {
+    /// Whether it is told by the clocks of this machine.
+    private var isLocal: Bool {
+        switch form {
+        case .local, .clock: true
+        case .absolute, .relative: false
+        }
+    }
+
     /// The moment that it means.
     ///
     /// - Parameters:
@@ -162,15 +166,11 @@ extension TimeArgument {
     ///   - direction: Where it lies if it names no day.
     /// - Throws: `CommandError` where clocks never show that time, or show it twice.
     func moment(now: Timestamp, _ direction: Direction = .future) throws -> Timestamp {
-        switch form {
-        case .local, .clock:
-            if let zone = LocalTime.unknownZone(CommandContext.current.environment) {
-                throw CommandError(
-                    "\(text): TZ is \(zone.shellWord), a time zone that this machine does not know; write the offset of the "
-                        + "time, 2026-11-22T02:00:00+01:00, or install tzdata"
-                )
-            }
-        case .absolute, .relative: break
+        if isLocal, let zone = LocalTime.unknownZone(CommandContext.current.environment) {
+            throw CommandError(
+                "\(text): TZ is \(zone.shellWord), a time zone that this machine does not know; write the offset of the "
+                    + "time, 2026-11-22T02:00:00+01:00, or install tzdata"
+            )
         }
         switch form {
         case .absolute(let timestamp): return timestamp
@@ -191,15 +191,13 @@ extension TimeArgument {
 
     /// The days that come into question, by how many days they are later than today; the last one if no other.
     private static func days(_ day: Day, _ weekday: Int, _ direction: Direction) -> [Int64] {
+        let sign: Int64 = direction == .future ? 1 : -1
         switch day {
-        case .later(let days): [days]
-        case .any: direction == .future ? [0, 1] : [0, -1]
+        case .later(let days): return [days]
+        case .any: return [0, sign]
         case .weekday(let wanted):
-            if direction == .future {
-                [(wanted - weekday + 7) % 7, (wanted - weekday + 7) % 7 + 7].map(Int64.init)
-            } else {
-                [(weekday - wanted + 7) % 7, (weekday - wanted + 7) % 7 + 7].map { -Int64($0) }
-            }
+            let days = (Int64(wanted - weekday) * sign + 7) % 7
+            return [days * sign, (days + 7) * sign]
         }
     }
 
@@ -222,18 +220,10 @@ extension TimeArgument {
 
     /// How a time without an offset was understood: `02:00 tomorrow, 2026-11-23T02:00:00+01:00, in 14 h`; nil for others.
     func understanding(of moment: Timestamp, now: Timestamp) -> String? {
-        switch form {
-        case .absolute, .relative: return nil
-        case .local, .clock: break
-        }
+        guard isLocal else { return nil }
         let local = LocalTime(moment)
-        let day: String
-        switch local.daysSince1970 - LocalTime(now).daysSince1970 {
-        case -1: day = "yesterday"
-        case 0: day = "today"
-        case 1: day = "tomorrow"
-        default: day = "on " + Self.weekdays[local.weekday]
-        }
+        let days = local.daysSince1970 - LocalTime(now).daysSince1970
+        let day = [-1: "yesterday", 0: "today", 1: "tomorrow"][days] ?? "on " + Self.weekdays[local.weekday]
         let distance = moment.distance(from: now).map { ", \($0)" } ?? ""
         return "\(local.clock) \(day), \(TimeText.local(moment))\(distance)"
     }

@@ -22,7 +22,7 @@ package struct CheckRemarks {
         let bundle = client.bundle?.string ?? ""
         let app = policy?.apps.first { $0.isNamed(bundle) }
         let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
-        addAttributes(client.attributes.map(\.name.string), rules, otherMembers)
+        addAttributes(client, rules, otherMembers)
         addUnreadable(client)
         guard let policy else { return }
         if let app {
@@ -39,12 +39,18 @@ package struct CheckRemarks {
         }
     }
 
-    private mutating func addAttributes(_ names: [String], _ rules: [Rule], _ otherMembers: Set<String>) {
-        let asked = Set(rules.flatMap { $0.attributes ?? [] }.map(\.name))
-        let known = ClientField.allCases.map(\.name) + (asked.union(otherMembers)).sorted()
-        for name in names where !asked.contains(name) {
-            guard let similar = SimilarNames.of(name, among: known).first else { continue }
-            warnings.append("\"\(name)\" is not a known member, and counts as an attribute; did you mean \(similar)?")
+    private mutating func addAttributes(_ client: Client, _ rules: [Rule], _ otherMembers: Set<String>) {
+        let asked = Dictionary(grouping: rules.flatMap { $0.attributes ?? [] }, by: \.name)
+        let known = ClientField.allCases.map(\.name) + otherMembers.union(asked.keys).sorted()
+        for (name, value) in client.attributes.map({ ($0.name.string, $0.value.string) }) {
+            let values = (asked[name] ?? []).flatMap(\.values)
+            if !asked.keys.contains(name), let similar = SimilarNames.of(name, among: known).first {
+                warnings.append(
+                    "\"\(name)\" is not a known member, and counts as an attribute; did you mean \(similar)?"
+                )
+            } else if !values.contains(value), let similar = SimilarNames.of(value, among: values).first {
+                warnings.append("no rule asks for \(name) \"\(value)\"; did you mean \(similar)?")
+            }
         }
     }
 
@@ -57,6 +63,9 @@ package struct CheckRemarks {
         for (text, isUnreadable, name, consequence) in versions where isUnreadable {
             guard let text else { continue }
             warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
+        }
+        if let tag = client.language, !(1...3).contains(tag.normalized.prefix { $0 != "-" }.utf8.count) {
+            warnings.append("language \"\(tag.text)\" is no tag, so no rule with languages matches; write de or pt-BR")
         }
         if let text = client.regionText, client.region == nil {
             warnings.append("region \"\(text)\" names no country, so no rule with regions matches; write JP or ja-JP")
