@@ -163,10 +163,7 @@ AS $$
 DECLARE
     digest CONSTANT bytea := sha256(convert_to(key || ':' || install, 'UTF8'));
 BEGIN
-    RETURN (
-        get_byte(digest, 0)::bigint * 16777216 + get_byte(digest, 1) * 65536 + get_byte(digest, 2) * 256
-        + get_byte(digest, 3)
-    ) % 10000;
+    RETURN ('x' || encode(substr(digest, 1, 4), 'hex'))::bit(32)::bigint % 10000;
 END
 $$;
 COMMENT ON FUNCTION rollout_bucket(text, text) IS

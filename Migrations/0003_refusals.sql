@@ -414,14 +414,10 @@ COMMENT ON FUNCTION versiongate_internal.check_list IS
 
 -- As part of a bracket expression.
 CREATE FUNCTION versiongate_internal.ignorable_characters() RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
-AS $$
-BEGIN
-    RETURN '\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164'
-        '\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A\U000E0000-\U000E0FFF';
-END
-$$;
+RETURN '\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164'
+    '\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001D173-\U0001D17A\U000E0000-\U000E0FFF';
 COMMENT ON FUNCTION versiongate_internal.ignorable_characters IS
     'Characters of which nothing is seen: ignorable by default, separators, fillers.';
 

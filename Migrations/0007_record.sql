@@ -56,26 +56,22 @@ COMMENT ON FUNCTION versiongate_internal.take_edits IS
     ' children. What comes to nothing stands there as well, for what it made others be judged by.';
 
 CREATE FUNCTION versiongate_internal.edited_bundles(edits versiongate_internal.row_edit[]) RETURNS text[]
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-AS $$
-DECLARE
-    most CONSTANT integer := 100;
-BEGIN
-    RETURN (
-        SELECT CASE WHEN count(*) <= most AND every(found.bundle IS NOT NULL) IS NOT false
-                    THEN coalesce(array_agg(found.bundle), '{}') END
-          FROM (
-              SELECT DISTINCT CASE
-                         WHEN side.policy_row ? 'bundle' THEN side.policy_row ->> 'bundle'
-                         ELSE (SELECT r.bundle FROM rules AS r WHERE r.key = side.policy_row ->> 'rule')
-                     END AS bundle
-                FROM unnest(edits) AS n
-               CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
-               WHERE side.policy_row IS NOT NULL
-          ) AS found
-    );
-END
-$$;
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN (
+    SELECT CASE
+               WHEN count(*) <= 100 AND every(found.bundle IS NOT NULL) IS NOT false
+                   THEN coalesce(array_agg(found.bundle), '{}')
+           END
+      FROM (
+          SELECT DISTINCT CASE
+                     WHEN side.policy_row ? 'bundle' THEN side.policy_row ->> 'bundle'
+                     ELSE (SELECT r.bundle FROM rules AS r WHERE r.key = side.policy_row ->> 'rule')
+                 END AS bundle
+            FROM unnest(edits) AS n
+           CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
+           WHERE side.policy_row IS NOT NULL
+      ) AS found
+);
 COMMENT ON FUNCTION versiongate_internal.edited_bundles IS 'The apps that edits are about; null: every app, or too many to tell.';
 
 CREATE FUNCTION versiongate_internal.was_overtaken(known_revision bigint, this_revision bigint) RETURNS boolean

@@ -589,19 +589,15 @@ COMMENT ON FUNCTION versiongate_internal.guard_placeholders IS
 
 CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, edits versiongate_internal.row_edit[])
     RETURNS text[]
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    -- A release that goes may have been the way out of any lockout that this transaction turned on before.
-    RETURN ARRAY(
-        SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules'
-         UNION
-        SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
-         WHERE c.token = this_token AND c.table_name = 'rules'
-           AND EXISTS (SELECT FROM unnest(edits) AS n WHERE n.table_name IN ('apps', 'releases'))
-    );
-END
-$$;
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+-- A release that goes may have been the way out of any lockout that this transaction turned on before.
+RETURN ARRAY(
+    SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules'
+     UNION
+    SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
+     WHERE c.token = this_token AND c.table_name = 'rules'
+       AND EXISTS (SELECT FROM unnest(edits) AS n WHERE n.table_name IN ('apps', 'releases'))
+);
 COMMENT ON FUNCTION versiongate_internal.rules_to_judge IS
     'The rules that this transaction edited and that these edits of it may have made wrong.';
 

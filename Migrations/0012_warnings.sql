@@ -186,21 +186,19 @@ BEGIN
            format(
                'rule %s reaches %s %% of installs now, not %s %%: %s', versiongate_internal.quoted(edited.key),
                trim_scale(edited.share), trim_scale(edited.share_before),
-               CASE
-                   WHEN next_step.at IS NULL THEN 'no other step is left'
-                   ELSE format(
-                       'its next step is to %s %% at %s',
-                       trim_scale(next_step.rollout), versiongate_internal.time_text(next_step.at)
-                   )
-               END
+               coalesce(
+                   'its next step is to ' || trim_scale(next_step.rollout) || ' % at '
+                       || versiongate_internal.time_text(next_step.at),
+                   'no other step is left'
+               )
            ),
-           CASE
-               WHEN next_step.at IS NULL THEN ''
-               ELSE format(
+           concat(
+               CASE WHEN next_step.at IS NOT NULL THEN format(
                    'To keep the steps: INSERT INTO rollout_steps VALUES (%L, now(), %s); else: DELETE FROM rollout_steps'
                    ' WHERE rule = %1$L; ', edited.key, trim_scale(edited.share_before)
-               )
-           END || format('UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(edited.share_before), edited.key),
+               ) END,
+               format('UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(edited.share_before), edited.key)
+           ),
            jsonb_build_object('rule', edited.key, 'percent', trim_scale(edited.share_before)::text)
       FROM versiongate_internal.edited_shares(this_token) AS edited
       JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0

@@ -77,11 +77,7 @@ COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a loc
 
 CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-RETURN CASE
-    WHEN value IS NULL THEN '-'
-    WHEN length(value) > 200 THEN left(value, 199) || '…'
-    ELSE value
-END;
+RETURN coalesce(CASE WHEN length(value) > 200 THEN left(value, 199) || '…' ELSE value END, '-');
 COMMENT ON FUNCTION versiongate_internal.value_text IS
     'A value as the history shows it: at most 200 characters of it, - for NULL.';
 
@@ -115,12 +111,10 @@ BEGIN
         WHEN after IS NULL THEN concat_ws(': ', 'removed ' || name, versiongate_internal.row_contents(table_name, before))
         ELSE name || ': ' || (
             SELECT string_agg(
-                       format(
-                           '%s %s -> %s',
-                           changed, versiongate_internal.value_text(before ->> changed),
+                       concat_ws(
+                           ' ', changed, versiongate_internal.value_text(before ->> changed), '->',
                            versiongate_internal.value_text(after ->> changed)
-                       ),
-                       ', '
+                       ), ', '
                    )
               FROM unnest(versiongate_internal.changed_columns(before, after)) AS changed
         )
