@@ -36,7 +36,10 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT versiongate_internal.note_edit()", "permission denied for function note_edit"),
         RoleAttempt("SELECT versiongate_internal.record_edits()", "permission denied for function record_edits"),
         RoleAttempt("SELECT versiongate_internal.keep_rule_spans()", "permission denied for function keep_rule_spans"),
-        RoleAttempt("SELECT versiongate_internal.record_noted_edits()", "permission denied for function record_noted_edits"),
+        RoleAttempt(
+            "SELECT versiongate_internal.record_noted_edits()",
+            "permission denied for function record_noted_edits"
+        ),
         RoleAttempt(
             "SELECT versiongate_internal.take_edits(NULL)",
             "permission denied for function take_edits"
