@@ -53,8 +53,8 @@ extension SpecificationFault {
             "the bucket is signed",
             seed: 1,
             in: "rollout_bucket",
-            "get_byte(digest, 0)::bigint",
-            becomes: "((get_byte(digest, 0) # 128) - 128)::bigint"
+            "::bit(32)::bigint",
+            becomes: "::bit(32)::integer"
         ),
         SpecificationFault(
             "the end is inclusive",

@@ -27,13 +27,13 @@ enum AwkwardPolicies {
         style.pools.regions = ["NO", "US", "JP", "DE", "XK"]
         style.pools.languages = ["de", "zh-Hant", "EN-us", "nb", "yo"]
         style.pools.languageRanges = ["nb", "de", "*", "zh-Hant"]
-        // The database takes no name with a character that cannot be seen.
-        let names = texts.filter { text in
-            text == text.trimmingCharacters(in: .whitespacesAndNewlines) && !text.contains("\n")
-                && !text.unicodeScalars.contains { $0.properties.generalCategory == .format }
+        // The database takes no value with blanks at its ends, and no name with a character that cannot be seen.
+        let values = texts.filter { $0 == $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let names = values.filter { text in
+            !text.contains("\n") && !text.unicodeScalars.contains { $0.properties.generalCategory == .format }
         }
         style.pools.attributeNames = names + ["channel", String(repeating: "long ", count: 25) + "."]
-        style.pools.attributeValues = texts
+        style.pools.attributeValues = values
         style.pools.texts = titles(&random)
         style.pools.appNames = style.pools.texts.filter { $0 == $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         style.pools.notes = notes + (0..<300).map { _ in text(&random) }

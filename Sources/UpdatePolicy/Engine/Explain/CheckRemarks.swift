@@ -64,7 +64,7 @@ package struct CheckRemarks {
             guard let text else { continue }
             warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
         }
-        if let tag = client.language, !(1...3).contains(tag.normalized.prefix { $0 != "-" }.utf8.count) {
+        if let tag = client.language, tag.normalized.prefixMatch(of: /[a-z]{1,3}(?:-|$)/) == nil {
             warnings.append("language \"\(tag.text)\" is no tag, so no rule with languages matches; write de or pt-BR")
         }
         if let text = client.regionText, client.region == nil {
