@@ -6,6 +6,7 @@ import Postgres
 import PrivatePostgres
 import TestDatabase
 import TestRandom
+import TestSystem
 import Testing
 
 @Suite("Concurrent apply", .whole, .migratedDatabase)
@@ -135,10 +136,18 @@ struct PolicyFileConcurrencyTests {
                 } else {
                     try holder.run("BEGIN; SELECT FROM \(rows[Int.random(in: rows.indices)]) FOR UPDATE;")
                     let result = try await fixture.run(["apply", "--yes", files[wanted]]) { process in
-                        try await fixture.wait(watcher, until: PolicyFileFixture.commandWaits)
+                        // On a busy machine it may have given up its wait before anybody looked.
+                        try await Poll.until("apply to wait or to end") {
+                            var ended = siginfo_t()
+                            waitid(P_PID, id_t(process), &ended, WEXITED | WNOHANG | WNOWAIT)
+                            if ended.si_signo != 0 { return true }
+                            let question = "SELECT \(PolicyFileFixture.commandWaits)"
+                            return try await watcher.query(question).value(as: Bool.self)
+                        }
                         kill(process, SIGKILL)
                     }
-                    #expect(result.status == -1)
+                    let gaveUp = result.errors.contains("is editing the same rows")
+                    #expect(result.status == -1 || gaveUp, "\(result.errors)")
                     try holder.run("ROLLBACK;")
                 }
                 // What the killed command had begun is over when its session is.
