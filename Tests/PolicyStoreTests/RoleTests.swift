@@ -192,7 +192,7 @@ struct RoleTests {
         CREATE TEMPORARY TABLE rules (LIKE public.rules);
         CREATE TEMPORARY TABLE changes (LIKE public.changes);
         CREATE TEMPORARY TABLE policy_revision (revision bigint, token uuid, xid xid8, at timestamptz);
-        CREATE TEMPORARY TABLE edited_rows (xid xid8, at timestamptz, table_name text, key jsonb, before jsonb);
+        CREATE TEMPORARY TABLE edited_rows (xid xid8, at timestamptz, table_name text, key jsonb, is_there boolean);
         INSERT INTO pg_temp.releases (id, bundle, platform, version, live_at, staged)
             VALUES (1, 'a', 'ios', '99', '2026-01-01T00:00Z', false);
         CREATE DOMAIN pg_temp.checking_client AS text;

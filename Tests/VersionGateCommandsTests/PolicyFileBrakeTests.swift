@@ -11,7 +11,7 @@ import Testing
 struct PolicyFileBrakeTests {
     private static let setup = [
         """
-        INSERT INTO apps (bundle) VALUES ('a'), ('b');
+        INSERT INTO apps (bundle) VALUES ('a'), ('B');
         INSERT INTO releases (bundle, platform, version, live_at)
         SELECT bundle, 'ios', '2', now() - interval '2 days' FROM apps
         """,
@@ -29,7 +29,7 @@ struct PolicyFileBrakeTests {
         "SELECT brake_rule('off', 'disable', 'incident')", "SELECT brake_rule('message', 'lockout', 'incident')",
     ]
     private static let others = [
-        "UPDATE apps SET paused = true WHERE bundle = 'b'", "SELECT hold_rule('ramp')", "SELECT blow_fuses()",
+        "UPDATE apps SET paused = true WHERE bundle = 'B'", "SELECT hold_rule('ramp')", "SELECT blow_fuses()",
         "UPDATE rules SET title = 'U' WHERE key = 'plain'",
     ]
 
@@ -54,7 +54,7 @@ struct PolicyFileBrakeTests {
 
             let plan = try await versiongate.run("plan \(file)")
             for (change, part) in [
-                (3, "rules off: enabled"), (4, "rules message: lockout"), (5, "apps b: paused"),
+                (3, "rules off: enabled"), (4, "rules message: lockout"), (5, "apps B: paused"),
                 (6, "rules ramp: held_at"), (7, "rules fused: lockout"), (8, "rules plain: title"),
             ] {
                 let line = plan.output.split(separator: "\n").first { $0.hasPrefix("  change \(change) by ") }

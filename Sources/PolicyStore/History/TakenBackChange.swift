@@ -77,21 +77,22 @@ package struct TakenBackChange: Sendable, Equatable {
         }
         return """
             WITH wanted AS MATERIALIZED (
-                SELECT versiongate_internal.row_key(coalesce(w.before, w.after), t.key) AS key, w.before, w.after
+                SELECT versiongate_internal.row_key(coalesce(w.before, w.after), t.key) AS key,
+                    versiongate_internal.row_columns(coalesce(w.before, w.after), t.key) AS spelled, w.before, w.after
                 FROM (
                     SELECT \(record("before")) AS before, \(record("after")) AS after
                     FROM jsonb_to_recordset($1::text::jsonb) AS item (before jsonb, after jsonb)
                 ) AS w
                 JOIN versiongate_internal.policy_tables() AS t ON t.name = '\(name)'
             ), recorded AS MATERIALIZED (
-                SELECT w.key, c.id, c.at, c.role::text, c.tool, r.before, r.after,
+                SELECT w.key, w.spelled, c.id, c.at, c.role::text, c.tool, r.before, r.after,
                     w.before AS present, w.after AS wanted
                 FROM wanted AS w
                 JOIN versiongate_internal.recorded_rows AS r ON r.table_name = '\(name)' AND r.key = w.key
                 JOIN public.changes AS c ON c.token = r.token
                 WHERE c.id > $3 AND c.id <= $4
             ), edits AS (
-                SELECT r.id, r.at, r.role, r.tool, r.key, name.column_name,
+                SELECT r.id, r.at, r.role, r.tool, r.spelled, name.column_name,
                     max(r.id) FILTER (WHERE r.before -> name.column_name = r.wanted -> name.column_name)
                         OVER (PARTITION BY r.key, name.column_name) AS first_id,
                     CASE name.column_name WHEN 'held_at' THEN r.after ->> 'held_at' IS NOT NULL
@@ -101,13 +102,13 @@ package struct TakenBackChange: Sendable, Equatable {
                     AND r.present -> name.column_name IS DISTINCT FROM r.wanted -> name.column_name
                     AND r.before -> name.column_name IS DISTINCT FROM r.after -> name.column_name
                 UNION ALL
-                SELECT r.id, r.at, r.role, r.tool, r.key, NULL, max(r.id) OVER (PARTITION BY r.key), false
+                SELECT r.id, r.at, r.role, r.tool, r.spelled, NULL, max(r.id) OVER (PARTITION BY r.key), false
                 FROM recorded AS r
                 WHERE r.present IS NULL AND r.after IS NULL
                     OR r.wanted IS NULL AND r.before IS NULL AND $3 > 0
             )
             SELECT id, at, role, tool,
-                (SELECT string_agg(value, ' ') FROM jsonb_each_text(key)) || coalesce(': ' || column_name, ''),
+                (SELECT string_agg(value, ' ') FROM jsonb_each_text(spelled)) || coalesce(': ' || column_name, ''),
                 stops OR coalesce(tool IN ('brake', 'fuse'), false)
             FROM edits WHERE id >= first_id ORDER BY id DESC, 5
             """

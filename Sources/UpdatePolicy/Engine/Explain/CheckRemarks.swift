@@ -65,7 +65,7 @@ package struct CheckRemarks {
             warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
         }
         if let tag = client.language, tag.normalized.prefixMatch(of: /[a-z]{1,3}(?:-|$)/) == nil {
-            warnings.append("language \"\(tag.text)\" is no tag, so no rule with languages matches; write de or pt-BR")
+            warnings.append("language \"\(tag.text)\" is no tag, so of languages only * matches; write de or pt-BR")
         }
         if let text = client.regionText, client.region == nil {
             warnings.append("region \"\(text)\" names no country, so no rule with regions matches; write JP or ja-JP")
