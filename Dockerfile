@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 #   docker build --tag versiongate:local .                       server and command line
 #   docker build --tag versiongate:example --target example .    the same with a PostgreSQL of its own, for a try:
 #   docker run --rm --publish 127.0.0.1:8080:8080 --publish 127.0.0.1:9090:9090 versiongate:example

@@ -24,11 +24,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", exact: "1.0.2"),
     ],
     targets: [
-        .systemLibrary(
-            name: "CLibpq",
-            pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"])]
-        ),
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "Postgres",
             dependencies: [
@@ -144,17 +140,11 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        .executableTarget(
-            name: "versiongate",
-            dependencies: ["VersionGateCommands"]
-        ),
+        .executableTarget(name: "versiongate", dependencies: ["VersionGateCommands"]),
 
         .executableTarget(name: "EmbedFiles"),
         .plugin(
-            name: "EmbedFilesPlugin",
-            capability: .buildTool(),
-            dependencies: ["EmbedFiles"],
-            path: "Plugins/EmbedFiles"
+            name: "EmbedFilesPlugin", capability: .buildTool(), dependencies: ["EmbedFiles"], path: "Plugins/EmbedFiles"
         ),
 
         .executableTarget(name: "EngineBenchmark", dependencies: ["UpdatePolicy"], path: "Benchmarks/Engine"),
@@ -174,13 +164,11 @@ let package = Package(
         .target(name: "TestSystem", path: "Tests/TestSupport/System"),
         .target(name: "TestRandom", path: "Tests/TestSupport/Random"),
         .target(
-            name: "TestPolicies",
-            dependencies: ["TestRandom", "TestSystem", "UpdatePolicy"],
+            name: "TestPolicies", dependencies: ["TestRandom", "TestSystem", "UpdatePolicy"],
             path: "Tests/TestSupport/Policies"
         ),
         .target(
-            name: "TestChecks",
-            dependencies: ["CheckListener", "TestPolicies", "UpdatePolicy"],
+            name: "TestChecks", dependencies: ["CheckListener", "TestPolicies", "UpdatePolicy"],
             path: "Tests/TestSupport/Checks"
         ),
         // The libraries of other update clients, each as a program that reads a document as the library does.

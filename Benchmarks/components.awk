@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Sums a flat profile by component. Each line has a weight, the object (a library or program) and the symbol.
 #
 #   awk -v requests=N -v unit=us|instructions [-v total=N] -f components.awk

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What an update client of com.example.doto reads: releases with notes, and its rule leads to one of them.
 
 BEGIN;

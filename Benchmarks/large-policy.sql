@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- A policy of 100,000 rules over 1,000 apps, 100 an app. One rule of com.example.doto matches the measured question.
 
 BEGIN;

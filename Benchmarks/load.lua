@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What wrk sends, and what it reports afterwards: one line of NAME=NUMBER for script/bench.
 -- Usage: wrk ... -s load.lua URL -- FILE CLOSE, where FILE holds the body to post, and CLOSE is true for a
 -- connection a request; without them it asks with GET.

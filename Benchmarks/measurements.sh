@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # script/bench reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # The measurements of script/bench: a function for each, and the loads they use.
 
 # closed_load NAME SECONDS CONNECTIONS: asks as fast as answers come; prints what load.lua reports, and fails if a

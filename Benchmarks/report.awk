@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Prints a table of script/bench from lines of NAME=NUMBER, one for each server and round: medians over the rounds. A
 # ratio is the median of the ratios round by round, since neighbours in time are what compares.
 #

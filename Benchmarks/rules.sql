@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- A policy of 1,000 rules over 50 apps: 20 an app, of every kind of condition. Of those of com.example.doto only one
 -- matches the measured question, so an answer is right only if the others were told from it.
 

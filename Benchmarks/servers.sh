@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/bench reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # The servers that script/bench measures: how each is started, asked and stopped, and the processors they have.
 
 readonly start_seconds=60

@@ -1,7 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Makes the files of each platform from strings.json, the texts of buttons and titles.
 
 strings.py FOLDER   apple/VersionGate.xcstrings, android/values*/strings.xml, json/LANGUAGE.json and
@@ -58,8 +55,7 @@ def android(texts, unread):
     for language, row in texts.items():
         folder = {"en": "values", "he": "values-iw", "id": "values-in", "zh-Hant": "values-zh-rTW"}.get(
             language, "values-" + language.replace("-", "-r"))
-        lines = ['<?xml version="1.0" encoding="utf-8"?>', "<!-- SPDX-License-Identifier: Apache-2.0 -->",
-                 "<!-- Copyright the versiongate authors -->"]
+        lines = ['<?xml version="1.0" encoding="utf-8"?>']
         lines += [f"<!-- {UNREAD} -->"] if language in unread else []
         lines += ["<resources>"]
         for key, text in row.items():

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- The two schemas that all else stands in, and what must hold of them: public has what people use, versiongate_internal
 -- what that needs.
 --

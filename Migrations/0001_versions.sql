@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- Versions and version ranges.
 --
 -- A version is put in order by a key, and a range becomes a set of spans of keys, so that PostgreSQL's own range types

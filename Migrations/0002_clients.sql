@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- How the members of a client are read. Text compares as bytes; that case does not count means ASCII letters alone,
 -- which is what lower() does under COLLATE "C".
 

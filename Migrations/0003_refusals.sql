@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What is refused in one row, and how that is said.
 --
 -- A bare CHECK cannot say which word of a range is wrong. So the CHECKs of the policy tables call these functions: each is

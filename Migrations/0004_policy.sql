@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- The tables of the policy: apps with their store links and templates of feeds, releases with their notes, and rules
 -- with their texts and rollout steps.
 

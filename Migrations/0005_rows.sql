@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What is made of one row: the form in which it is stored, and what it is warned of.
 
 SET LOCAL search_path = public, pg_temp;

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- The revision of the policy and the history of its changes.
 --
 -- Each policy table has a trigger `a_note_edit`, which notes each state that a row leaves and each that it comes to. The

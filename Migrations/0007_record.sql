@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- How the edits of a transaction become an entry of the history: see 0006_history.
 
 SET LOCAL search_path = public, pg_temp;

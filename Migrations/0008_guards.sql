@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What is refused though each row is right by itself.
 --
 -- record_noted_edits (0007) asks the guards, and no trigger does, which a session could have judge before its time; and again

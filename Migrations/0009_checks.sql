@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What a check answers, and why: the meaning of the policy, as functions that can be asked in any query, also about
 -- edits that are not committed. The engine of the server is held to them.
 

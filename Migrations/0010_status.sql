@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What is so now: the status of each rule. Nothing else decides it; servers and commands ask here.
 --
 -- Whatever the clock changes about a rule is a set of times here: when a release reaches its target, when a final rule

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What keeps rules from what they say: lockouts of places where nobody has a way out, and rules behind a final one. An edit
 -- is warned of what it adds to these gaps, and policy_warnings lists all of them, in the same words.
 

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- What is probably not meant, and shows only beside other rows. warn_of_edits (0008) raises what edits brought about;
 -- policy_warnings lists all that is so.
 

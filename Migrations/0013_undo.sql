@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- Undoing a change.
 --
 -- What the change did is taken back column by column, so later changes of other columns stay. It is all or nothing:

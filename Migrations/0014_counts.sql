@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- How many checks there were, by hour and by what the clients said, how often each rule was sent, whom lockouts lock out
 -- now, and by which servers.
 --

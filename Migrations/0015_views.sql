@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- For the people who administer with psql: views of what is in force and of the history, and the policy as it stood at
 -- any revision.
 

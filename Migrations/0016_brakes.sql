@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- Less at once: ramps that are held, what a role may do that can only take messages and lockouts away, and how an admin
 -- ends what keeps others from it.
 

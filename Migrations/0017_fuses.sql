@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- The fuse of a lockout: it opens where more of an app's checks are locked out than was meant.
 --
 -- It reads lockout_counts. Those from before an edit of whom the rule reaches do not count, as they would blow the one that

@@ -1,6 +1,3 @@
--- SPDX-License-Identifier: Apache-2.0
--- Copyright the versiongate authors
---
 -- The roles, and all that they may do:
 --
 -- versiongate_server   reads the policy, writes counts, notes that it is there, and has fuses blow

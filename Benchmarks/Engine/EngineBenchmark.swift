@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import UpdatePolicy
 
@@ -34,11 +31,8 @@ enum EngineBenchmark {
             }
             if first == nil { first = cost }
             print(
-                column(workload.name, 41),
-                column("\(Int(compileTime / 1e6)) ms", 13),
-                column("\(memory) MB", 8),
-                column("\(Int(cost)) ns", 9),
-                "\((cost / (first ?? cost) * 100).rounded() / 100)"
+                column(workload.name, 41), column("\(Int(compileTime / 1e6)) ms", 13), column("\(memory) MB", 8),
+                column("\(Int(cost)) ns", 9), "\((cost / (first ?? cost) * 100).rounded() / 100)"
             )
         }
     }

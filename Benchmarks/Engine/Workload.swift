@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// A policy to measure: a number of rules over a number of apps.
@@ -41,10 +38,7 @@ struct Workload {
             )
             policy.releases.append(
                 Release(
-                    id: Int64(number),
-                    bundle: bundle,
-                    platform: "ios",
-                    version: "1.2",
+                    id: Int64(number), bundle: bundle, platform: "ios", version: "1.2",
                     liveAt: Timestamp(secondsSince1970: 0)
                 )
             )
@@ -55,9 +49,7 @@ struct Workload {
 
     private func rule(number: Int, of bundle: String, index: Int) -> Rule {
         var rule = Rule(
-            key: "rule-\(index)",
-            bundle: bundle,
-            title: "Please update",
+            key: "rule-\(index)", bundle: bundle, title: "Please update",
             text: "A new version of the app is out, and yours has fault number \(index)."
         )
         if number == 0 {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// The policy of `rules.sql`, of any size, and two apps more for answers of other kinds.
@@ -28,11 +25,7 @@ enum BenchmarkPolicy {
 
     private static func update(_ bundle: String) -> Rule {
         var rule = Rule(
-            key: "doto-update",
-            bundle: bundle,
-            position: 20,
-            versions: "<1.2",
-            title: "Please update",
+            key: "doto-update", bundle: bundle, position: 20, versions: "<1.2", title: "Please update",
             text: "{app} 1.2 is in the App Store. It keeps your lists in step when the network is slow.",
             link: "https://apps.example.com/doto"
         )
@@ -42,10 +35,7 @@ enum BenchmarkPolicy {
 
     private static func rule(_ number: Int, _ app: Int, _ bundle: String) -> Rule {
         var rule = Rule(
-            key: "app\(app)-rule\(number)",
-            bundle: bundle,
-            position: number,
-            title: "Notice \(number)",
+            key: "app\(app)-rule\(number)", bundle: bundle, position: number, title: "Notice \(number)",
             text: "What users of this app should know, number \(number).",
             link: "https://apps.example.com/\(app)/\(number)"
         )
@@ -69,10 +59,7 @@ enum BenchmarkPolicy {
         policy.apps.append(App(bundle: "com.example.five", name: "Five"))
         for number in 1...5 {
             var rule = Rule(
-                key: "five-\(number)",
-                bundle: "com.example.five",
-                position: number,
-                title: "Notice \(number)",
+                key: "five-\(number)", bundle: "com.example.five", position: number, title: "Notice \(number)",
                 text: "What users of this app should know, number \(number).",
                 link: "https://apps.example.com/five/\(number)"
             )
@@ -85,12 +72,8 @@ enum BenchmarkPolicy {
     private static func addRollout(to policy: inout Policy) {
         policy.apps.append(App(bundle: "com.example.staged", name: "Staged"))
         var rule = Rule(
-            key: "staged",
-            bundle: "com.example.staged",
-            versions: "<1.2",
-            title: "Please update",
-            text: "{app} 1.2 is there.",
-            link: "https://apps.example.com/staged"
+            key: "staged", bundle: "com.example.staged", versions: "<1.2", title: "Please update",
+            text: "{app} 1.2 is there.", link: "https://apps.example.com/staged"
         )
         if let half = Percentage(hundredths: 5_000) { rule.rollout = half }
         policy.rules.append(rule)
@@ -101,9 +84,7 @@ enum BenchmarkPolicy {
         policy.apps.append(App(bundle: "com.example.languages"))
         for number in 1...12 {
             var rule = Rule(
-                key: "language-\(number)",
-                bundle: "com.example.languages",
-                title: "Notice",
+                key: "language-\(number)", bundle: "com.example.languages", title: "Notice",
                 text: "What users of this app should know."
             )
             rule.languages = ["xx"]

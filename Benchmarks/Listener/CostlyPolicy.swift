@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Apps at the bounds of what the database admits, each costly in a way of its own, for the requests of `hostile.py`.
@@ -42,11 +39,8 @@ enum CostlyPolicy {
     private static func addReleases(_ name: String, _ count: Int, to policy: inout Policy) {
         for number in 0..<count {
             var release = Release(
-                id: Int64(policy.releases.count + 1),
-                bundle: "com.example.\(name)",
-                platform: "ios",
-                version: number == 0 ? "99" : "100.\(number)",
-                minOS: number == 0 ? nil : "10.\(number)"
+                id: Int64(policy.releases.count + 1), bundle: "com.example.\(name)", platform: "ios",
+                version: number == 0 ? "99" : "100.\(number)", minOS: number == 0 ? nil : "10.\(number)"
             )
             release.liveAt = live
             policy.releases.append(release)

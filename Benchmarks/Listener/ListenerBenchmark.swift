@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Glibc
 import NIOCore
@@ -25,9 +22,7 @@ enum ListenerBenchmark {
         let isCostly = CommandLine.arguments.contains("--costly")
         if isCostly { CostlyPolicy.add(to: &policy) }
         var bootstrap = CheckServerBootstrap(
-            policy: CurrentPolicy(try CompiledPolicy(policy)),
-            eventLoopGroup: group,
-            clock: now
+            policy: CurrentPolicy(try CompiledPolicy(policy)), eventLoopGroup: group, clock: now
         )
         bootstrap.recorders = recorders
         if isCostly { bootstrap.lockoutKey = CurrentLockoutKey(LockoutKey.random()) }

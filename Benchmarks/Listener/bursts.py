@@ -1,5 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Counts the user instructions that a server spends on a request, while callgrind runs it.
 
     bursts.py --url URL --pid PID --request NAME [--bursts N] [--connections N]

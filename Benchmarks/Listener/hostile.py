@@ -1,5 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Counts the user instructions of requests that were made to be costly, while callgrind runs the server.
 
     hostile.py --url URL --pid PID --out FILE [--all]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Command load asks a server checks, and prints what it measured as one line of NAME=NUMBER for script/bench.
 //
 //	load rate       --rate N [flags]           at planned times, whether or not earlier checks are answered

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 #   Clients/Android/test.sh [FILE.aar]
 #
 # Compiles library and screens against Android 6 (API 23), with Java 8 and all warnings, and runs the tests of the screens on

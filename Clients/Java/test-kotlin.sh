@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 #   Clients/Java/test-kotlin.sh COMPILER.jar
 #
 # Compiles what is for Kotlin and the program of the README, tries it, and tries that Kotlin refuses null where it is wrong.

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 # Builds the library by Maven with Debian's packages and no network, installs it into a local repository, and uses it from
 # there in an app, on the class path and as a module.
 

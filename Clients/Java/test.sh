@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 #   Clients/Java/test.sh [FOLDER]
 #
 # Compiles the library for Java 8 and runs its tests. With a folder, the classes are left there. Needs a JDK and, to read the

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Made from Clients/strings.json by Clients/strings.py.
 const names = ['update', 'open', 'later', 'skip', 'close', 'tryAgain', 'updateRequired', 'maintenance'];
 const table = {

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 # Packs the library, installs it into an app by its name, and uses it from there: as an ES module, by require, by both of
 # TypeScript's ways, and bundled by esbuild and, where it is there, rollup.
 

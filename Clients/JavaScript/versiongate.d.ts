@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /** What the server is told of the app. A member that is null or empty is not sent. */
 export interface App {
   /** The bundle or package identifier: `com.example.doto`. */

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 const storageName = 'dev.versiongate';
 const checkLimit = 2_000; // milliseconds that a check takes at most
 const storageLimit = 1_000; // milliseconds of them that reading the storage takes at most

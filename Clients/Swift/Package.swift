@@ -1,7 +1,4 @@
 // swift-tools-version: 6.0
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PackageDescription
 
 let package = Package(
@@ -17,8 +14,7 @@ let package = Package(
         // Reads scenarios and runs their steps: in the tests, and against a real server.
         .target(name: "ScenarioSupport", dependencies: ["VersionGateClient"], path: "Tests/ScenarioSupport"),
         .executableTarget(
-            name: "ScenarioProgram",
-            dependencies: ["ScenarioSupport", "VersionGateClient"],
+            name: "ScenarioProgram", dependencies: ["ScenarioSupport", "VersionGateClient"],
             path: "Tests/ScenarioProgram"
         ),
         .testTarget(

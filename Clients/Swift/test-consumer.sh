@@ -1,7 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 # Builds an app that has this package as its only dependency, with the code of README.md, and sees to it that nothing
 # else is resolved, built or linked.
 

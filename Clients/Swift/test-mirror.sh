@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 # Makes a mirror of the last commit by script/swift-mirror, twice, and builds an app that depends on it by address and
 # version.
 

@@ -1,7 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 # Compiles the samples for iOS with stand-ins of UIKit, runs what they do, and parses the code for Apple's systems in README.md.
 
 set -eu

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import PackagePlugin
 
@@ -13,10 +10,8 @@ struct EmbedFilesPlugin: BuildToolPlugin {
         return [
             .buildCommand(
                 displayName: "Embedding \(files.map(\.lastPathComponent).joined(separator: ", "))",
-                executable: try context.tool(named: "EmbedFiles").url,
-                arguments: [output.path] + files.map(\.path),
-                inputFiles: files,
-                outputFiles: [output]
+                executable: try context.tool(named: "EmbedFiles").url, arguments: [output.path] + files.map(\.path),
+                inputFiles: files, outputFiles: [output]
             )
         ]
     }

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
 #pragma once
 #include <libpq-fe.h>
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 #if DEBUG
     import Glibc
     import UpdatePolicy

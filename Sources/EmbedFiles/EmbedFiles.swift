@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// Writes the text files named by its arguments into one Swift file: `EmbedFiles OUTPUT INPUT...`.

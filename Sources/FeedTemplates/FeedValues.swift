@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdateFeeds
 package import UpdatePolicy
 
@@ -97,10 +94,7 @@ extension FeedValues {
             floor: said?.floor?.version.text,
             latest: said?.latest.map { release in
                 Latest(
-                    version: release.version,
-                    build: release.build,
-                    minOS: release.minOS,
-                    liveAt: release.liveAt,
+                    version: release.version, build: release.build, minOS: release.minOS, liveAt: release.liveAt,
                     notes: summary.notes
                 )
             },

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// A part of a template.
@@ -86,9 +83,7 @@ struct TemplateScanner {
         endLiteral()
         if let section = open.last {
             throw fault(
-                "the section \(section.name) is not closed",
-                "Write {{/\(section.name)}} where it ends.",
-                section.place
+                "the section \(section.name) is not closed", "Write {{/\(section.name)}} where it ends.", section.place
             )
         }
         return parts
@@ -159,15 +154,13 @@ struct TemplateScanner {
         case .text, .flag: parts.append(.value(path))
         case .object(let members):
             throw fault(
-                "\(name) is not one value",
-                "Write one of \(Self.list(members.keys.map { "{{\(name).\($0)}}" })).",
+                "\(name) is not one value", "Write one of \(Self.list(members.keys.map { "{{\(name).\($0)}}" })).",
                 start
             )
         case .list(let members):
             throw fault(
                 "\(name) is a list",
-                "Write {{#\(name)}}...{{/\(name)}}, and in it \(Self.list(members.keys.map { "{{\($0)}}" })).",
-                start
+                "Write {{#\(name)}}...{{/\(name)}}, and in it \(Self.list(members.keys.map { "{{\($0)}}" })).", start
             )
         }
     }
@@ -194,13 +187,7 @@ struct TemplateScanner {
             }
             // Where there is no value, there is nothing to take names from.
             if isInverted { scope = if case .list = shape { Scope(shape: .object([:])) } else { nil } }
-            section = Section(
-                name: name,
-                place: start,
-                path: path,
-                isInverted: isInverted,
-                opensScope: scope != nil
-            )
+            section = Section(name: name, place: start, path: path, isInverted: isInverted, opensScope: scope != nil)
         }
         if let scope { scopes.append(scope) }
         section.parts = parts
@@ -215,8 +202,7 @@ struct TemplateScanner {
         guard section.name == name else {
             throw fault(
                 "{{/\(name)}} where \(section.name) is to be closed",
-                "Write {{/\(section.name)}}: what is opened last is closed first.",
-                start
+                "Write {{/\(section.name)}}: what is opened last is closed first.", start
             )
         }
         open.removeLast()
@@ -238,8 +224,7 @@ struct TemplateScanner {
             guard case .text? = scopes.last?.shape else {
                 throw fault(
                     "{{.}} where there is no text",
-                    "Write the name of a value; {{.}} is the text of a section such as {{#floor}}...{{/floor}}.",
-                    start
+                    "Write the name of a value; {{.}} is the text of a section such as {{#floor}}...{{/floor}}.", start
                 )
             }
             return (["."], .text)
@@ -251,8 +236,7 @@ struct TemplateScanner {
             let similar = SimilarNames.of(name, among: names.sorted()).first.map { "Did you mean \($0)? " } ?? ""
             throw fault(
                 name.isEmpty ? "a tag without a name" : "there is no value \(Self.quoted(name))",
-                "\(similar)The values here are \(Self.list(names)).",
-                start
+                "\(similar)The values here are \(Self.list(names)).", start
             )
         }
         for (index, member) in names.enumerated().dropFirst() {

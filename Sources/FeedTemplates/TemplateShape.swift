@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The kind of a value, which a template is checked against before there are values.
 indirect enum TemplateShape: Sendable {
     /// One text.

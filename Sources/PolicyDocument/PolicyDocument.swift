@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// The contents of a policy file: the policy, and the position of each row in the file.
@@ -48,8 +45,7 @@ extension PolicyDocument {
         guard bytes.count <= Self.largestFile else {
             throw PolicyFileFaults(faults: [
                 PolicyFileFault(
-                    .start,
-                    "the file has \(bytes.count) bytes, more than the \(Self.largestFile) that are read",
+                    .start, "the file has \(bytes.count) bytes, more than the \(Self.largestFile) that are read",
                     hint: "Shorten the notes, or edit with the command line."
                 )
             ])
@@ -138,8 +134,7 @@ extension PolicyDocument {
             } else if takenKeys.contains(UTF8Text(rule.key)) {
                 faults.append(
                     PolicyFileFault(
-                        at(.rules, index),
-                        "there is a rule \(Quoted.text(rule.key)) already, which is not of this app",
+                        at(.rules, index), "there is a rule \(Quoted.text(rule.key)) already, which is not of this app",
                         hint: "Choose another key."
                     )
                 )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 extension PolicyDocumentReader {
@@ -29,24 +26,16 @@ extension PolicyDocumentReader {
             return scalar(node, what: path, Int64.init, "Write a whole number: \(column.example)").map { .integer($0) }
         case .percentage:
             return scalar(
-                node,
-                what: path,
-                Percentage.init,
+                node, what: path, Percentage.init,
                 "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
             ).map { .percentage($0) }
         case .time:
             return scalar(
-                node,
-                what: path,
-                Timestamp.init,
-                "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
+                node, what: path, Timestamp.init, "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
             ).map { .time($0) }
         case .duration:
             return scalar(
-                node,
-                what: path,
-                DayTimeInterval.init,
-                "Write days, hours, minutes and seconds: 2 days, 36 hours"
+                node, what: path, DayTimeInterval.init, "Write days, hours, minutes and seconds: 2 days, 36 hours"
             ).map { .duration($0) }
         }
     }
@@ -95,8 +84,7 @@ extension PolicyDocumentReader {
         for item in items {
             if item.isAbsent {
                 fault(
-                    item.position,
-                    "\(what): an entry without a value",
+                    item.position, "\(what): an entry without a value",
                     hint: "Remove it; the text null goes into quotation marks."
                 )
             } else if let text = text(item, what: "an entry of \(what)", example: nil) {
@@ -163,9 +151,7 @@ extension PolicyDocumentReader {
         if node.isAbsent { return [] }
         guard case .sequence(let items) = node.content else {
             fault(
-                node.position,
-                "\(what) is a \(node.kind) where a list is wanted",
-                hint: "Begin each entry: \(example)"
+                node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Begin each entry: \(example)"
             )
             return []
         }
@@ -175,8 +161,7 @@ extension PolicyDocumentReader {
     mutating func unknown(_ key: YAMLNode.Key, in what: String, known: [String]) {
         let nearest = SimilarNames.of(key.text.replacing("-", with: "_"), among: known).first
         fault(
-            key.position,
-            "\(what): unknown key \(Quoted.text(key.text))",
+            key.position, "\(what): unknown key \(Quoted.text(key.text))",
             hint: nearest.map { "Did you mean \($0)?" } ?? "The keys here are \(known.joined(separator: ", "))."
         )
     }

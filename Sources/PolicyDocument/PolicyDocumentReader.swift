@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Reads the rows of a policy out of a YAML document, and goes on after a fault so that all are reported at once.
@@ -14,8 +11,7 @@ struct PolicyDocumentReader {
     mutating func read(_ root: YAMLNode?) {
         guard let root, !root.isAbsent else {
             fault(
-                .start,
-                "an empty file",
+                .start, "an empty file",
                 hint: "A policy without anything has versiongate: \(PolicyDocument.format), apps: {} and rules: {}."
             )
             return
@@ -42,8 +38,7 @@ struct PolicyDocumentReader {
         // Where there is another fault, such as a misspelled key, this one would only be noise.
         for name in ["apps", "rules"] where faults.isEmpty && !members.contains(where: { $0.key.text == name }) {
             fault(
-                root.position,
-                "the key \(name) is missing, as in a file that was cut",
+                root.position, "the key \(name) is missing, as in a file that was cut",
                 hint: "Write \(name): {} if there shall be none."
             )
         }
@@ -52,16 +47,14 @@ struct PolicyDocumentReader {
     private mutating func readFormat(_ members: [(key: YAMLNode.Key, value: YAMLNode)], of root: YAMLNode) {
         guard let (_, value) = members.first(where: { $0.key.text == "versiongate" }) else {
             fault(
-                root.position,
-                "the key versiongate is missing, which says how the file is to be read",
+                root.position, "the key versiongate is missing, which says how the file is to be read",
                 hint: "Write as the first line: versiongate: \(PolicyDocument.format)"
             )
             return
         }
         guard case .scalar(let text, _) = value.content, text == String(PolicyDocument.format) else {
             fault(
-                value.position,
-                "this program reads format \(PolicyDocument.format) of policy files",
+                value.position, "this program reads format \(PolicyDocument.format) of policy files",
                 hint: "Use the program that wrote the file, or write: versiongate: \(PolicyDocument.format)"
             )
             return
@@ -74,8 +67,7 @@ struct PolicyDocumentReader {
         let what = "app \(key.text)"
         if let spelled = bundles.updateValue(key.text, forKey: UTF8Text(key.text).lowercasedASCII) {
             fault(
-                key.position,
-                "\(what): it is there already, as \(spelled)",
+                key.position, "\(what): it is there already, as \(spelled)",
                 hint: "Case does not count in bundles; leave one of the two out."
             )
             return
@@ -84,20 +76,12 @@ struct PolicyDocumentReader {
         let given = ["bundle": key.position]
         guard
             let nested = readRecord(
-                &app,
-                key.position,
-                given: given,
-                node,
-                what: what,
-                nested: ["store_links", "feeds", "releases"]
+                &app, key.position, given: given, node, what: what, nested: ["store_links", "feeds", "releases"]
             )
         else { return }
         if let links = nested["store_links"] {
             app.storeLinks = readPairs(
-                links,
-                StoreLink.blank,
-                given: given,
-                what: "\(what): store_links",
+                links, StoreLink.blank, given: given, what: "\(what): store_links",
                 example: "platforms, each with a link"
             ) { link in
                 (
@@ -111,10 +95,7 @@ struct PolicyDocumentReader {
                 var template = FeedTemplate.blank
                 template.name = $1.text
                 $0.readRecord(
-                    &template,
-                    $1.position,
-                    given: given.merging(["name": $1.position]) { $1 },
-                    $2,
+                    &template, $1.position, given: given.merging(["name": $1.position]) { $1 }, $2,
                     what: "\(what): the feed \($1.text)"
                 )
                 app.feedTemplates.append(template)
@@ -128,15 +109,10 @@ struct PolicyDocumentReader {
                 let nested = readRecord(&release, item.position, given: given, item, what: what, nested: ["notes"])
                 if let notes = nested?["notes"] {
                     release.notes = readPairs(
-                        notes,
-                        ReleaseNote.blank,
-                        given: [:],
-                        what: "\(what): notes",
+                        notes, ReleaseNote.blank, given: [:], what: "\(what): notes",
                         example: "languages, each with the text"
                     ) { note in
-                        (
-                            "\(what): second notes in \(note.language)", Self.secondLanguage
-                        )
+                        ("\(what): second notes in \(note.language)", Self.secondLanguage)
                     }
                 }
                 document.policy.releases.append(release)
@@ -153,12 +129,7 @@ struct PolicyDocumentReader {
         rule.key = key.text
         guard
             let nested = readRecord(
-                &rule,
-                key.position,
-                given: ["key": key.position],
-                node,
-                what: what,
-                nested: ["steps", "texts"]
+                &rule, key.position, given: ["key": key.position], node, what: what, nested: ["steps", "texts"]
             )
         else { return }
         let owner = ["rule": key.position]
@@ -171,8 +142,7 @@ struct PolicyDocumentReader {
                 rule.steps.append(step)
                 if faults.count == faultsBefore, !times.insert(step.at).inserted {
                     fault(
-                        item.position,
-                        "\(what): a second step at the same time",
+                        item.position, "\(what): a second step at the same time",
                         hint: "One percentage holds from a time on; leave one of the two out."
                     )
                 }
@@ -194,19 +164,12 @@ struct PolicyDocumentReader {
             readMembers(of: texts, what: "\(what): texts", example: "languages, each with title and text") {
                 let language = LanguageTag.current($1.text)
                 if !languages.insert(UTF8Text(language).lowercasedASCII).inserted {
-                    $0.fault(
-                        $1.position,
-                        "\(what): a second text in \(language)",
-                        hint: Self.secondLanguage
-                    )
+                    $0.fault($1.position, "\(what): a second text in \(language)", hint: Self.secondLanguage)
                 }
                 var text = RuleText.blank
                 text.language = language
                 $0.readRecord(
-                    &text,
-                    $1.position,
-                    given: owner.merging(["language": $1.position]) { $1 },
-                    $2,
+                    &text, $1.position, given: owner.merging(["language": $1.position]) { $1 }, $2,
                     what: "\(what): the text in \($1.text)"
                 )
                 rule.texts.append(text)
@@ -255,8 +218,7 @@ struct PolicyDocumentReader {
         for column in columns
         where column.defaultValue == nil && !members.contains(where: { $0.key.text == column.name }) {
             fault(
-                position,
-                "\(what): \(column.name) is missing",
+                position, "\(what): \(column.name) is missing",
                 hint: "Add: \(column.name): \(column.definition.example)"
             )
         }
@@ -328,8 +290,7 @@ struct PolicyDocumentReader {
         case (.bundle, .text(let bundle)):
             guard let spelled = bundles[bundle.lowercasedASCII] else {
                 fault(
-                    node.position,
-                    "\(what): there is no app \(Quoted.text(bundle.string)) in the file",
+                    node.position, "\(what): there is no app \(Quoted.text(bundle.string)) in the file",
                     hint: "Add it under apps, or leave bundle out to mean every app."
                 )
                 return value

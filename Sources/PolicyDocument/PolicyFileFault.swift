@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A fault in a policy file: where it is, what it is, and what to do.
 package struct PolicyFileFault: Error, Sendable, Hashable {
     package let position: FilePosition

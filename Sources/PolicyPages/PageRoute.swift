@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What the pages have, each by its path.
 package enum PageRoute: Sendable, Hashable {
     case overview

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Hummingbird
 package import Logging
@@ -126,9 +123,7 @@ package struct VersionGateServer: Sendable {
         let managementConnections = ManagementConnections()
         let pages = PolicyPages(
             facts: { ServerFacts(policy, counting, tls, lockoutKey, brake: configuration.brake) },
-            database: pagesDatabase,
-            clock: clock,
-            logger: logger
+            database: pagesDatabase, clock: clock, logger: logger
         )
         let responder = ManagementResponder(
             hosts: HostCheck(names: configuration.managementNames + [configuration.managementAddress.host]),
@@ -138,26 +133,16 @@ package struct VersionGateServer: Sendable {
             state: state,
             counting: counting,
             metrics: ServerMetrics(
-                policy: policy,
-                listener: statistics,
-                counting: counting,
-                tls: tls,
-                lockoutKey: lockoutKey,
-                log: log,
-                ruleStatuses: ruleStatuses,
-                clock: clock
+                policy: policy, listener: statistics, counting: counting, tls: tls, lockoutKey: lockoutKey, log: log,
+                ruleStatuses: ruleStatuses, clock: clock
             ),
             pages: pages,
             access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
             clock: clock
         )
         let management = ManagementListener.application(
-            address: configuration.managementAddress,
-            responder: responder,
-            connections: managementConnections,
-            eventLoopGroup: managementGroup,
-            logger: logger,
-            onBound: { readiness.management($0) }
+            address: configuration.managementAddress, responder: responder, connections: managementConnections,
+            eventLoopGroup: managementGroup, logger: logger, onBound: { readiness.management($0) }
         )
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
         follower.file = file
@@ -182,10 +167,8 @@ package struct VersionGateServer: Sendable {
         services +=
             [
                 ManagementService(
-                    application: management,
-                    address: configuration.managementAddress,
-                    connections: managementConnections,
-                    logger: logger
+                    application: management, address: configuration.managementAddress,
+                    connections: managementConnections, logger: logger
                 ),
                 PublicListener(
                     address: configuration.publicAddress,
@@ -200,18 +183,12 @@ package struct VersionGateServer: Sendable {
                     }
                 ),
                 DrainService(
-                    state: state,
-                    duration: configuration.drainDuration,
-                    supervision: supervision,
-                    logger: logger
+                    state: state, duration: configuration.drainDuration, supervision: supervision, logger: logger
                 ),
             ] as [any Service]
         let watchdog = WatchdogService(
-            interval: serviceManager?.watchdogInterval ?? Self.watchInterval,
-            eventLoopGroup: eventLoopGroup,
-            supervision: serviceManager?.watchdogInterval == nil ? nil : supervision,
-            policy: policy,
-            logger: logger
+            interval: serviceManager?.watchdogInterval ?? Self.watchInterval, eventLoopGroup: eventLoopGroup,
+            supervision: serviceManager?.watchdogInterval == nil ? nil : supervision, policy: policy, logger: logger
         )
         services.insert(watchdog, at: 0)
         var groupConfiguration = ServiceGroupConfiguration(services: services, logger: logger)
@@ -248,18 +225,12 @@ package struct VersionGateServer: Sendable {
         }
         return [
             CountRollUp(
-                database: primary,
-                daysKept: configuration.counting.daysKept,
-                counting: counting,
-                logger: logger
+                database: primary, daysKept: configuration.counting.daysKept, counting: counting, logger: logger
             ),
             CountWriter(
-                database: primary,
-                counting: counting,
-                server: { policy.current.map { (ServingState.name(state), $0.revision) } },
-                interval: interval,
-                clock: clock,
-                logger: logger
+                database: primary, counting: counting,
+                server: { policy.current.map { (ServingState.name(state), $0.revision) } }, interval: interval,
+                clock: clock, logger: logger
             ),
         ]
     }

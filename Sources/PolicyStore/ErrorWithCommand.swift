@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// An error whose description says which command helps.
 package protocol ErrorWithCommand: Error, CustomStringConvertible {
     /// The fault and what to do about it.

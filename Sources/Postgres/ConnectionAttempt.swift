@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Synchronization
 
 /// An attempt to connect that its caller need not await to the end.

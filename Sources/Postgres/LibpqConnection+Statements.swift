@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibpq
 
 extension LibpqConnection {
@@ -133,8 +130,7 @@ extension LibpqConnection {
             PQclear(result)
             close()
             throw PostgresError(
-                .misuse,
-                "COPY from or to the client is not supported; the connection is closed",
+                .misuse, "COPY from or to the client is not supported; the connection is closed",
                 hint: "Use INSERT and SELECT, or run the statement in psql."
             )
         default:

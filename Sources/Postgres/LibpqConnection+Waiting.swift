@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibpq
 import Glibc
 
@@ -53,8 +50,7 @@ extension LibpqConnection {
             notifications.append(
                 PostgresNotification(
                     channel: String(cString: notification.pointee.relname),
-                    payload: String(cString: notification.pointee.extra),
-                    processID: notification.pointee.be_pid
+                    payload: String(cString: notification.pointee.extra), processID: notification.pointee.be_pid
                 )
             )
             PQfreemem(notification)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibpq
 
 /// A connection of libpq with every wait bounded and ended by the cancellation of the task.

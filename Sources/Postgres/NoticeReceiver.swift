@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibpq
 import Logging
 
@@ -32,11 +29,8 @@ final class NoticeReceiver {
         let notice = PostgresNotice(
             severity: fields[VG_DIAG_SEVERITY] ?? "NOTICE",
             sqlState: fields[VG_DIAG_SQLSTATE].map(PostgresSQLState.init(rawValue:)),
-            message: fields[VG_DIAG_MESSAGE] ?? "",
-            detail: fields[VG_DIAG_DETAIL],
-            hint: fields[VG_DIAG_HINT],
-            constraint: fields[VG_DIAG_CONSTRAINT],
-            dataType: fields[VG_DIAG_DATATYPE]
+            message: fields[VG_DIAG_MESSAGE] ?? "", detail: fields[VG_DIAG_DETAIL], hint: fields[VG_DIAG_HINT],
+            constraint: fields[VG_DIAG_CONSTRAINT], dataType: fields[VG_DIAG_DATATYPE]
         )
         logger.log(
             level: level(of: notice),

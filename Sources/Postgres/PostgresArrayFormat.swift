@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The binary form of arrays, as `array_send` and `array_recv` in PostgreSQL's `arrayfuncs.c` define it: the number
 /// of dimensions, a flag for NULLs, the element's type, then per dimension its length and lower bound, then each
 /// element behind its length, -1 for NULL.

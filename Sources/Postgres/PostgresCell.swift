@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// One value of a result in its binary form.
 ///
 /// The bytes belong to the result; a cell lives only while a `PostgresDecodable` reads it.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A Swift type whose values can be sent as parameters of a statement.
 public protocol PostgresEncodable: Sendable {
     /// The parameter type that is sent to the server.
@@ -68,8 +65,7 @@ public struct PostgresEncoder: Sendable {
         bytes.append(contentsOf: text.utf8)
         guard !bytes[start...].contains(0) else {
             throw PostgresError(
-                .encoding,
-                "the text of a parameter contains a NUL character, which PostgreSQL cannot store",
+                .encoding, "the text of a parameter contains a NUL character, which PostgreSQL cannot store",
                 hint: "Remove the character U+0000 from the text."
             )
         }

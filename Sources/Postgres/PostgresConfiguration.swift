@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The address of a PostgreSQL database, and the limits on waiting for it.
 ///
 /// The connection string is a secret: no description of this type shows it.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension PostgresConnection {
     /// Whether something stands between this connection and the server that may give every transaction to another of the
     /// server's processes: PgBouncer or another pooler.

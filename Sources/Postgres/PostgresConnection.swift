@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 public import Logging
 
@@ -48,10 +45,7 @@ public actor PostgresConnection {
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
     ) async throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(
-            configuration,
-            on: executor ?? PostgresExecutor(),
-            logger: logger,
-            onNotice: onNotice
+            configuration, on: executor ?? PostgresExecutor(), logger: logger, onNotice: onNotice
         )
         let attempt = ConnectionAttempt()
         let result = await withTaskCancellationHandler {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// An error of a connection to a PostgreSQL server, or of a statement.
 ///
 /// The `description` is meant for logs: it holds no parameter, no password and no connection string, and leaves out

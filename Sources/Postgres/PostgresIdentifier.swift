@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A name of a table, role, database or channel, quoted for use inside a statement where no parameter can stand.
 public struct PostgresIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// The name in double quotes, inner ones doubled.

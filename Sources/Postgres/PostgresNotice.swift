@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A message that the server sends beside the answer, such as what RAISE WARNING writes.
 public struct PostgresNotice: Sendable, Hashable {
     /// `WARNING`, `NOTICE`, `INFO`, `LOG` or `DEBUG`, never translated; on an idle connection also `FATAL`.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The parameters of one statement in a single arena, so that every pointer handed to libpq lives in one scope.
 struct PostgresParameters {
     private var encoder = PostgresEncoder()

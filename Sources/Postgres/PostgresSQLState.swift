@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The five-character code by which PostgreSQL names a fault, as listed in appendix A of its manual.
 public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The five characters.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibpq
 
 /// Synchronous access to a connection, valid inside `withSession` and `transaction` only.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A point in time as `timestamp with time zone` holds it: whole microseconds, no zone.
 public struct PostgresTimestamp: Sendable, Hashable {
     /// Microseconds since 1970-01-01 00:00:00 UTC, leap seconds not counted; negative before it.

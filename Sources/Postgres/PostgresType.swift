@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A data type of PostgreSQL, by its object identifier in `pg_type`.
 public struct PostgresType: RawRepresentable, Sendable, Hashable {
     /// The object identifier.

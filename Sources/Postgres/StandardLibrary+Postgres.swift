@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Int16: PostgresEncodable, PostgresArrayElement, PostgresDecodable {
     /// `smallint`.
     public static var postgresType: PostgresType { .int2 }

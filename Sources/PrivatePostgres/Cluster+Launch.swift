@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Subprocess
 import SystemPackage
@@ -12,8 +9,7 @@ extension Cluster {
         let installation = try await PostgresInstallation.find(major: dataVersion(), search)
         for program in ["flock"] + asOwner.prefix(1) where search.find(program) == nil {
             throw PrivatePostgresError(
-                .programsMissing,
-                "the program \(program) is not installed",
+                .programsMissing, "the program \(program) is not installed",
                 hint: "Install util-linux, or set DATABASE_URL to use a database elsewhere."
             )
         }
@@ -24,13 +20,8 @@ extension Cluster {
         let command = asOwner + ["sh", "-c", LaunchScript.launcher, "versiongate-launch"] + serverArguments
         do {
             let result = try await run(
-                .path("/usr/bin/env"),
-                arguments: Arguments(command),
-                environment: .custom(environment(installation)),
-                workingDirectory: "/",
-                platformOptions: platform,
-                output: .discarded,
-                error: .string(limit: 65536)
+                .path("/usr/bin/env"), arguments: Arguments(command), environment: .custom(environment(installation)),
+                workingDirectory: "/", platformOptions: platform, output: .discarded, error: .string(limit: 65536)
             )
             guard result.terminationStatus.isSuccess else {
                 throw PrivatePostgresError.preparation(in: folder.path, output: result.standardError)

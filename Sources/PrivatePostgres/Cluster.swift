@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Logging
 import Postgres
@@ -36,8 +33,7 @@ final class Cluster: Sendable {
         let startLock = try FileLock(folder.startLock, owner: folder.owner)
         defer { startLock.close() }
         try await startLock.lock(
-            .exclusive,
-            within: Self.startLimit + .seconds(30),
+            .exclusive, within: Self.startLimit + .seconds(30),
             purpose: "another process that is starting the PostgreSQL in \(folder.path)"
         )
         if !serverLock.isFree {
@@ -93,9 +89,7 @@ final class Cluster: Sendable {
     private func createDatabase() async throws {
         let configuration = PostgresConfiguration(
             connectionString: PostgresAddress(
-                user: PrivatePostgres.superuser,
-                database: "postgres",
-                socketDirectory: folder.socketDirectory,
+                user: PrivatePostgres.superuser, database: "postgres", socketDirectory: folder.socketDirectory,
                 port: port
             ).description
         )

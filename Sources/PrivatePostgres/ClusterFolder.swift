@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// The folder `postgres` in the state folder, which holds everything of the private PostgreSQL.
@@ -22,8 +19,7 @@ struct ClusterFolder: Sendable {
     init(stateDirectory: String, options: PrivatePostgresOptions) throws(PrivatePostgresError) {
         guard !stateDirectory.isEmpty, !stateDirectory.utf8.contains(where: { $0 < 32 || $0 == 127 }) else {
             throw PrivatePostgresError(
-                .folderUnusable,
-                "the path of the state folder is empty or holds control characters",
+                .folderUnusable, "the path of the state folder is empty or holds control characters",
                 hint: "Choose another state folder with --state-dir."
             )
         }
@@ -78,8 +74,7 @@ struct ClusterFolder: Sendable {
         if user != 0 {
             guard let current = SystemUser.current else {
                 throw PrivatePostgresError(
-                    .folderUnusable,
-                    "the user id \(user) has no name on this system, which PostgreSQL asks for",
+                    .folderUnusable, "the user id \(user) has no name on this system, which PostgreSQL asks for",
                     hint: "Add the user to /etc/passwd, or set DATABASE_URL to use a database elsewhere."
                 )
             }
@@ -95,8 +90,7 @@ struct ClusterFolder: Sendable {
         if status.owner != 0, let named { return named }
         guard let owner = SystemUser(name: "postgres") ?? SystemUser(name: "nobody"), owner.id != 0 else {
             throw PrivatePostgresError(
-                .folderUnusable,
-                "root cannot run PostgreSQL, and the system has neither a user postgres nor nobody",
+                .folderUnusable, "root cannot run PostgreSQL, and the system has neither a user postgres nor nobody",
                 hint: "Create a user postgres, or set DATABASE_URL to use a database elsewhere."
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// Owner, group and mode of a file; of a symbolic link itself, not of what it points to.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The two shell scripts that run PostgreSQL detached from the process that starts it.
 ///
 /// Both get their parameters in the environment (`VG_...`), and the options of the server as arguments.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Asks again every ten milliseconds until the answer is true.
 ///
 /// - Throws: `.timeout` naming the purpose when the time is over, `.cancelled` with the task.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The address of a database behind a Unix socket, as psql and libpq read it.
 struct PostgresAddress: CustomStringConvertible {
     let user: String

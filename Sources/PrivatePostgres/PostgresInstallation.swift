@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Subprocess
 import SystemPackage
@@ -66,9 +63,7 @@ struct PostgresInstallation: Sendable, Hashable {
     /// The first line that a program prints; nil if it fails.
     private static func output(of program: String, _ arguments: [String]) async -> String? {
         let result = try? await run(
-            .path(FilePath(program)),
-            arguments: Arguments(arguments),
-            output: .string(limit: 4096)
+            .path(FilePath(program)), arguments: Arguments(arguments), output: .string(limit: 4096)
         )
         guard let result, result.terminationStatus.isSuccess else { return nil }
         return result.standardOutput.split(whereSeparator: \.isNewline).first.map(String.init)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 public import Logging
 
@@ -58,8 +55,7 @@ public struct PrivatePostgres: Sendable {
         let leases = try FileLock(folder.leaseLock, owner: folder.owner)
         try await leases.lock(.shared, within: .seconds(120), purpose: "the PostgreSQL in \(folder.path) to stop")
         let lease = PrivatePostgresLease(
-            cluster: Cluster(folder: folder, options: options, search: search, logger: logger),
-            lock: leases,
+            cluster: Cluster(folder: folder, options: options, search: search, logger: logger), lock: leases,
             serverLock: try FileLock(folder.serverLock, owner: folder.owner)
         )
         try await lease.ensureRunning()

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 public import Postgres
 
 /// The right to use a private PostgreSQL, which runs at least as long as this exists.

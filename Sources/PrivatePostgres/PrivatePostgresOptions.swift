@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The options of a private PostgreSQL.
 public struct PrivatePostgresOptions: Sendable {
     /// Settings of `postgresql.conf` by name, given to the server when this process starts it.

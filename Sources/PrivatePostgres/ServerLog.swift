@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import SystemPackage
 
 /// A text file of the server, read for error messages.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// Notifies the systemd that started this process of its state.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// The appcast that upgrader and Sparkle read.
@@ -25,8 +22,7 @@ enum AppcastFeed {
             }
         let channel = XMLElement("channel", [XMLElement("title", text: source.app?.name ?? "")] + items)
         return XMLElement(
-            "rss",
-            [("version", "2.0"), ("xmlns:sparkle", "http://www.andymatuschak.org/xml-namespaces/sparkle")],
+            "rss", [("version", "2.0"), ("xmlns:sparkle", "http://www.andymatuschak.org/xml-namespaces/sparkle")],
             [channel]
         ).document()
     }
@@ -81,9 +77,7 @@ enum AppcastFeed {
                     XMLElement("title", text: prompt.message.title),
                     XMLElement("link", text: link),
                     XMLElement(
-                        "description",
-                        [("sparkle:format", "plain-text")],
-                        text: source.notes(of: prompt, on: platform)
+                        "description", [("sparkle:format", "plain-text")], text: source.notes(of: prompt, on: platform)
                     ),
                     prompt.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
                     XMLElement("sparkle:version", text: String(build)),

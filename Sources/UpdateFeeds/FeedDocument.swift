@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// A document of a feed, and how it is sent.
@@ -63,10 +60,7 @@ struct FeedSource {
             return nil
         }
         return policy.announcement(
-            for: client,
-            systemFamily: question.systemFamily(on: platform),
-            at: time,
-            where: naming.canName
+            for: client, systemFamily: question.systemFamily(on: platform), at: time, where: naming.canName
         )
     }
 
@@ -74,10 +68,7 @@ struct FeedSource {
     func announcement(beyond every: Announcement, on platform: String, naming: VersionNaming) -> Announcement? {
         guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
         return policy.announcementForSomeSystems(
-            beyond: every,
-            for: client,
-            systemFamily: question.systemFamily(on: platform),
-            at: time,
+            beyond: every, for: client, systemFamily: question.systemFamily(on: platform), at: time,
             where: naming.canName
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A format that an update client reads.
 package enum FeedFormat: String, Sendable, CaseIterable {
     /// The property list of release notes that iVersion reads.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// What a request for a feed says about the clients that will read the document.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// The property list of release notes that iVersion reads: a dictionary of versions, each with an array of notes.
@@ -21,11 +18,8 @@ enum IVersionFeed {
             let language = source.question.language
             // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.
             let noted = app.notedVersions(
-                below: prompt.version,
-                on: platform,
-                in: language,
-                region: source.question.member("region").flatMap { Region(locale: $0) }?.code,
-                at: source.time
+                below: prompt.version, on: platform, in: language,
+                region: source.question.member("region").flatMap { Region(locale: $0) }?.code, at: source.time
             )
             let older = noted.filter {
                 $0.version.text.allSatisfy { "0123456789.".contains($0) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// The configuration that Prince of Versions reads, on iOS, macOS and Android.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import ArgumentParser
 
 /// The `versiongate` command.
@@ -41,10 +38,7 @@ package struct VersionGate: AsyncParsableCommand {
                     StoreCommand.self,
                 ]
             ),
-            CommandGroup(
-                name: "Policy file",
-                subcommands: [ExportCommand.self, PlanCommand.self, ApplyCommand.self]
-            ),
+            CommandGroup(name: "Policy file", subcommands: [ExportCommand.self, PlanCommand.self, ApplyCommand.self]),
             CommandGroup(
                 name: "Query",
                 subcommands: [
@@ -52,10 +46,7 @@ package struct VersionGate: AsyncParsableCommand {
                     UndoCommand.self,
                 ]
             ),
-            CommandGroup(
-                name: "Database",
-                subcommands: [DatabaseCommand.self, UserCommand.self]
-            ),
+            CommandGroup(name: "Database", subcommands: [DatabaseCommand.self, UserCommand.self]),
             CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self]),
         ]
     )

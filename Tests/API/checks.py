@@ -1,5 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """What schemathesis checks beside its own checks, and where the contract is wider than these; see schemathesis.toml."""
 
 import atexit

@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Reads the OpenAPI documents, and compares responses with them.
 
   Tests/API/contract.py CONTRACT DOCUMENT...    writes what the documents say together, without references, to CONTRACT;

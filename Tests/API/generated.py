@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Generates a client from Documentation/openapi.yaml, and asks a server by it.
 
   Tests/API/generated.py DOCUMENT URL FOLDER    the client is written into FOLDER; ends with 1 if something is wrong

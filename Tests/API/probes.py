@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Sends what schemathesis does not, and says which described statuses and members no response had.
 
   Tests/API/probes.py CONTRACT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT

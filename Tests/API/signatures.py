@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Holds the signatures of lockouts to RFC 9421 and RFC 9530, by an implementation of somebody else.
 
   Tests/API/signatures.py VERSIONGATE KEY PUBLIC MANAGEMENT PROCESS

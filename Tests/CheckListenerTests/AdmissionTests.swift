@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -30,10 +27,7 @@ struct AdmissionTests {
         limits.connections = 8
         let loops = EventLoopTable(eventLoop) { [limits] in EventLoopContext(testing: $0, limits: limits) }
         let admission = ConnectionAdmission(
-            limits: limits,
-            proxies: TrustedProxies(),
-            statistics: ListenerStatistics(),
-            loops: loops,
+            limits: limits, proxies: TrustedProxies(), statistics: ListenerStatistics(), loops: loops,
             eventLoops: [eventLoop]
         )
         socket = EmbeddedChannel(handlers: [counter, AdmissionHandler(admission)], loop: eventLoop)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestChecks
 import TestRandom
 import Testing
@@ -124,10 +121,7 @@ struct CheckRecorderTests {
                     "version": "2.\(number % 250)", "platform": "iPadOS", "region": "de_DE",
                 ])
             )
-            try recorder.answer(
-                policy,
-                CountedPolicy.client(["bundle": "other", "version": "1.\(number % 10)"])
-            )
+            try recorder.answer(policy, CountedPolicy.client(["bundle": "other", "version": "1.\(number % 10)"]))
             released += 1
             try recorder.answer(
                 policy,
@@ -161,10 +155,7 @@ struct CheckRecorderTests {
     @Test("The recorder keeps nothing apart of a release, either, with a bound of nothing")
     func keepsNoReleaseApart() throws {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 0))
-        try recorder.answer(
-            CountedPolicy.policy(),
-            CountedPolicy.client(["version": "3.0", "platform": "ios"])
-        )
+        try recorder.answer(CountedPolicy.policy(), CountedPolicy.client(["version": "3.0", "platform": "ios"]))
         #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 other": [1, 0, 0]])
     }
 
@@ -188,8 +179,7 @@ struct CheckRecorderTests {
         try first.answer(policy, CountedPolicy.client(["version": "2.4"]), at: later)
         try second.answer(policy, CountedPolicy.client(["version": "2.5"]), at: later)
         #expect(
-            Counted(first, at: later).kinds == ["13 doto - 2.3 - - -": [1, 0, 0], "13 doto - 2.4 - - -": [1, 0, 0]]
-        )
+            Counted(first, at: later).kinds == ["13 doto - 2.3 - - -": [1, 0, 0], "13 doto - 2.4 - - -": [1, 0, 0]])
         #expect(Counted(second, at: later).kinds == ["13 other": [1, 0, 0]])
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import NIOCore
 import NIOEmbedded
@@ -19,11 +16,7 @@ struct ConnectionAdmissionTests {
         let statistics = ListenerStatistics()
         let loops = EventLoopTable(eventLoop) { [limits] in EventLoopContext(testing: $0, limits: limits) }
         let admission = ConnectionAdmission(
-            limits: limits,
-            proxies: TrustedProxies(),
-            statistics: statistics,
-            loops: loops,
-            eventLoops: [eventLoop]
+            limits: limits, proxies: TrustedProxies(), statistics: statistics, loops: loops, eventLoops: [eventLoop]
         )
         var connections: [NIOAsyncTestingChannel] = []
         func admits() -> Bool {

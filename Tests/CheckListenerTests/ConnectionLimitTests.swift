@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOEmbedded
 import NIOPosix
@@ -33,30 +30,22 @@ struct ConnectionLimitTests {
         LargeHead(
             testDescription: "a target of 300 KB",
             request: "GET /v1/check?bundle=\(String(repeating: "a", count: 300_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 414,
-            problem: .uriTooLong,
-            reason: .requestLineBytes
+            status: 414, problem: .uriTooLong, reason: .requestLineBytes
         ),
         LargeHead(
             testDescription: "a request line one byte too long",
-            request: "GET /\(String(repeating: "a", count: 12_288 - 14)) HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 414,
-            problem: .uriTooLong,
-            reason: .requestLineBytes
+            request: "GET /\(String(repeating: "a", count: 12_288 - 14)) HTTP/1.1\r\nHost: x\r\n\r\n", status: 414,
+            problem: .uriTooLong, reason: .requestLineBytes
         ),
         LargeHead(
             testDescription: "a field of 300 KB",
-            request: "GET / HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 300_000))\r\n\r\n",
-            status: 431,
-            problem: .headerFieldsTooLarge,
-            reason: .headerBytes
+            request: "GET / HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 300_000))\r\n\r\n", status: 431,
+            problem: .headerFieldsTooLarge, reason: .headerBytes
         ),
         LargeHead(
             testDescription: "5,000 fields",
-            request: "GET / HTTP/1.1\r\nHost: x\r\n\(String(repeating: "X-A: a\r\n", count: 5_000))\r\n",
-            status: 431,
-            problem: .headerFieldsTooLarge,
-            reason: .headerBytes
+            request: "GET / HTTP/1.1\r\nHost: x\r\n\(String(repeating: "X-A: a\r\n", count: 5_000))\r\n", status: 431,
+            problem: .headerFieldsTooLarge, reason: .headerBytes
         ),
     ]
 
@@ -272,9 +261,7 @@ struct ConnectionLimitTests {
         let statistics = ListenerStatistics()
         // One event loop: each looks for room among its own connections only.
         try await Fixture.run(
-            policy: CurrentPolicy(try Fixture.policy()),
-            limits: limits { $0.connections = 4 },
-            statistics: statistics,
+            policy: CurrentPolicy(try Fixture.policy()), limits: limits { $0.connections = 4 }, statistics: statistics,
             eventLoops: MultiThreadedEventLoopGroup.singleton.next()
         ) { address in
             try await RawConnection.with(address, from: "127.0.0.2") { other in

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import Synchronization
 import TestPolicies
@@ -82,9 +79,7 @@ struct DocumentMakerTests {
         let maker = workshop.maker()
         for number in 0..<DocumentMaker.maximumWaiting { _ = workshop.ask(maker, "/\(number)", number) }
         let gate = DocumentQuestion(
-            GateRequest("bundle=com.example.doto", HTTPHeaders()),
-            Client(),
-            refusal: .forbidden,
+            GateRequest("bundle=com.example.doto", HTTPHeaders()), Client(), refusal: .forbidden,
             by: try TestPolicy.policy([])
         )
         let ticket = maker.ask(gate) { _, _ in workshop.delivered.withLock { $0.append(-1) } }

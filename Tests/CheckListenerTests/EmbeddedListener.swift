@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOEmbedded
 import UpdatePolicy
@@ -30,11 +27,8 @@ struct EmbeddedListener {
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) throws {
         self.init(
-            CurrentPolicy(try policy ?? ListenerFixture.policy()),
-            recorder: recorder,
-            limits: limits,
-            documents: documents,
-            clock: clock
+            CurrentPolicy(try policy ?? ListenerFixture.policy()), recorder: recorder, limits: limits,
+            documents: documents, clock: clock
         )
     }
 
@@ -47,15 +41,9 @@ struct EmbeddedListener {
         clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
     ) {
         context = EventLoopContext(
-            eventLoop: eventLoop,
-            policy: policy,
-            recorder: recorder,
-            limits: limits,
-            statistics: statistics,
-            documents: DocumentMaker(clock: clock, run: documents.run),
-            unreadBytes: limits.bufferedBytesOfAll,
-            signatures: lockoutKey.map { LockoutSignatures($0) },
-            clock: clock
+            eventLoop: eventLoop, policy: policy, recorder: recorder, limits: limits, statistics: statistics,
+            documents: DocumentMaker(clock: clock, run: documents.run), unreadBytes: limits.bufferedBytesOfAll,
+            signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
         )
     }
 
@@ -64,10 +52,7 @@ struct EmbeddedListener {
     /// - Parameter isParsed: Whether the parser reads all requests, as if none were plain.
     func connect(isParsed: Bool = false, limitedClient: LimitedClient? = nil) throws -> Connection {
         let handler = ConnectionHandler(
-            loop: context,
-            limitedClient: limitedClient,
-            isEncrypted: false,
-            readsPlainRequests: !isParsed
+            loop: context, limitedClient: limitedClient, isEncrypted: false, readsPlainRequests: !isParsed
         )
         let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()

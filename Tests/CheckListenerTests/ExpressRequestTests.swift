@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -47,10 +44,7 @@ struct ExpressRequestTests {
     ) throws -> Outcome {
         let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 100))
         let listener = try EmbeddedListener(
-            policy: CountedPolicy.policy(),
-            recorder: recorder,
-            limits: setting.limits,
-            clock: { CountedPolicy.noon }
+            policy: CountedPolicy.policy(), recorder: recorder, limits: setting.limits, clock: { CountedPolicy.noon }
         )
         let limiter = try setting.rateLimit.map { RateLimiter($0, proxies: try TrustedProxies(parsing: "192.0.2.1")) }
         let peer = try #require(IPAddress("192.0.2.1"))
@@ -70,11 +64,8 @@ struct ExpressRequestTests {
         }
         listener.eventLoop.run()
         let outcome = Outcome(
-            sent: try connection.sent(),
-            isActive: connection.channel.isActive,
-            phase: connection.handler.state.phase,
-            isIdle: connection.handler.state.isIdle,
-            acceptsRequests: connection.handler.state.acceptsRequests,
+            sent: try connection.sent(), isActive: connection.channel.isActive, phase: connection.handler.state.phase,
+            isIdle: connection.handler.state.isIdle, acceptsRequests: connection.handler.state.acceptsRequests,
             requests: listener.statistics.requests.histograms.mapValues(\.count),
             refusals: RefusalReason.allCases.map { listener.statistics.refusals[$0] },
             problems: ProblemStatus.allCases.map { listener.statistics.problems[$0] },

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -26,8 +23,7 @@ private enum FeedFixture {
         ),
         FeedTemplate(name: "bad", contentType: "text/plain", body: "{{flor}}"),
         FeedTemplate(
-            name: "large",
-            contentType: "text/plain",
+            name: "large", contentType: "text/plain",
             body: "{{#messages}}" + String(repeating: "x", count: 65_000) + "{{/messages}}"
         ),
     ]
@@ -38,12 +34,7 @@ private enum FeedFixture {
             StoreLink(platform: "android", link: "https://play.google.com/store/apps/details?id=d"),
             StoreLink(platform: "macos", link: "https://example.com/doto.dmg"),
         ]
-        var app = App(
-            bundle: bundle,
-            name: "Doto",
-            storeLinks: links,
-            feedTemplates: templates
-        )
+        var app = App(bundle: bundle, name: "Doto", storeLinks: links, feedTemplates: templates)
         app.storeID = 123_456_789
         var umlaut = App(bundle: "com.exämple/ß", name: "Ä")
         umlaut.storeLinks = [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id987654321")]
@@ -72,13 +63,7 @@ private enum FeedFixture {
             TestPolicy.rule("umlaut") { ($0.bundle, $0.target) = (umlaut.bundle, "1.2.0") },
         ]
         for number in 0..<everybody { rules.append(TestPolicy.rule("message-\(number)")) }
-        return Policy(
-            revision: revision,
-            token: "\(revision)",
-            apps: [app, umlaut],
-            releases: releases,
-            rules: rules
-        )
+        return Policy(revision: revision, token: "\(revision)", apps: [app, umlaut], releases: releases, rules: rules)
     }
 
     static func policy(revision: Int64 = 7, text: String = "Please update.", everybody: Int = 0) throws
@@ -312,9 +297,7 @@ struct FeedRouteTests {
         let listener = try FeedListener(try FeedFixture.policy())
         let target = "\(Self.feeds)/v.json?platform=ios"
         let answer = try listener.ask(target, [("Accept-Language", "de")])
-        #expect(
-            answer.body == #"{"min":"1.1.0","new":"1.2.0","notes":"Startet wieder.","messages":[]}"#
-        )
+        #expect(answer.body == #"{"min":"1.1.0","new":"1.2.0","notes":"Startet wieder.","messages":[]}"#)
         #expect(answer.headers["content-type"] == "application/json")
         #expect(answer.headers["vary"] == "Accept-Language, User-Agent")
         let old = try listener.ask(target + "&version=1.0.0&os=17")

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Testing
 import UpdatePolicy
 
@@ -54,10 +51,7 @@ struct FrequentNamesTests {
                 apps: [App(bundle: "com.example.doto")],
                 rules: [
                     Rule(
-                        key: "a",
-                        bundle: "com.example.doto",
-                        title: "T",
-                        text: "X",
+                        key: "a", bundle: "com.example.doto", title: "T", text: "X",
                         texts: [RuleText(language: "de", title: "T", text: "X")]
                     )
                 ]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -178,8 +175,7 @@ struct FuzzTests {
 
     @Test(
         "With a policy at the bounds of the database, no request costs an event loop much more than with a plain one",
-        .whole,
-        arguments: HostilePolicy.allCases
+        .whole, arguments: HostilePolicy.allCases
     )
     func costsLittle(_ kind: HostilePolicy) throws {
         let (plain, hostile) = (try Fixture.policy(), try kind.compiled())

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
@@ -42,9 +39,7 @@ struct HalfCloseTests {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let context = EventLoopContext(
-                        testing: channel.eventLoop,
-                        policy: policy,
-                        limits: ListenerFixture.limits
+                        testing: channel.eventLoop, policy: policy, limits: ListenerFixture.limits
                     )
                     let connection = ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: false)
                     handler.withLockedValue { $0 = NIOLoopBound(connection, eventLoop: channel.eventLoop) }
@@ -67,15 +62,12 @@ struct HalfCloseTests {
 
     @Test(
         "They get every answer whole, however large it is and however late they read, and then the end",
-        arguments: [1, 4, 9],
-        requests
+        arguments: [1, 4, 9], requests
     )
     func getsAll(messages: Int, request: String) async throws {
         for count in [1, 3, 36] {
             let answers = try await Self.answers(
-                to: String(repeating: request, count: count),
-                messages: messages,
-                isSlow: true
+                to: String(repeating: request, count: count), messages: messages, isSlow: true
             )
             let texts = String(decoding: answers, as: UTF8.self).components(separatedBy: "HTTP/1.1 200 OK\r\n")
                 .dropFirst()

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Policies that the database admits and that are as costly as can be: at its bounds, in one way each.
@@ -31,10 +28,7 @@ enum HostilePolicy: String, CaseIterable {
     func compiled() throws -> CompiledPolicy {
         try CompiledPolicy(
             Policy(
-                revision: 7,
-                token: "token",
-                apps: [App(bundle: Self.bundle, name: "Doto")],
-                releases: releases,
+                revision: 7, token: "token", apps: [App(bundle: Self.bundle, name: "Doto")], releases: releases,
                 rules: (0..<500).map(rule)
             )
         )
@@ -53,10 +47,7 @@ enum HostilePolicy: String, CaseIterable {
 
     private func rule(_ number: Int) -> Rule {
         var rule = Rule(
-            key: "rule-\(number)",
-            bundle: Self.bundle,
-            title: "Please update",
-            text: "There is a new version."
+            key: "rule-\(number)", bundle: Self.bundle, title: "Please update", text: "There is a new version."
         )
         switch self {
         case .longRanges: rule.versions = String(repeating: "<0.1||", count: 1_600) + ">9.\(number)"

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOExtras
 import NIOPosix
@@ -41,9 +38,7 @@ enum ListenerFixture {
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         var bootstrap = CheckServerBootstrap(
-            policy: policy,
-            eventLoopGroup: group,
-            clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+            policy: policy, eventLoopGroup: group, clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
         )
         bootstrap.limits = limits
         bootstrap.rateLimit = rateLimit
@@ -74,12 +69,8 @@ enum ListenerFixture {
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         try await run(
-            policy: CurrentPolicy(try policy()),
-            limits: limits,
-            rateLimit: rateLimit,
-            trustedProxies: trustedProxies,
-            statistics: statistics,
-            body
+            policy: CurrentPolicy(try policy()), limits: limits, rateLimit: rateLimit, trustedProxies: trustedProxies,
+            statistics: statistics, body
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestChecks
 import TestRandom
 import Testing
@@ -52,9 +49,7 @@ struct LockoutCountsTests {
         paused.paused = true
         return try CompiledPolicy(
             Policy(
-                revision: revision,
-                token: "\(revision)",
-                apps: [App(bundle: "doto"), App(bundle: "other"), paused],
+                revision: revision, token: "\(revision)", apps: [App(bundle: "doto"), App(bundle: "other"), paused],
                 releases: [Release(id: 1, bundle: "doto", platform: "ios", version: "3.0", liveAt: minutes(-99))],
                 rules: rules
             )

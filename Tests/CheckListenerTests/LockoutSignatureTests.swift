@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOEmbedded
 import Synchronization
@@ -37,8 +34,7 @@ struct LockoutSignatureTests {
 
         func listener() throws -> EmbeddedListener {
             EmbeddedListener(
-                CurrentPolicy(try LockoutSignatureTests.policy()),
-                lockoutKey: key,
+                CurrentPolicy(try LockoutSignatureTests.policy()), lockoutKey: key,
                 clock: { Timestamp(microsecondsSince1970: self.now.withLock { $0 } * 1_000_000) }
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Synchronization
 
 /// The thread of long work, as a test wants it: what is to be done is done at once, or when the test says so.

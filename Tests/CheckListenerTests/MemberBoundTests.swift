@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOHTTP1
 import Testing
@@ -23,9 +20,7 @@ struct MemberBoundTests {
     }
 
     @Test(
-        "Members that fill a request reach the engine no longer than their bounds",
-        arguments: ["-", "a-", "A", "1."]
-    )
+        "Members that fill a request reach the engine no longer than their bounds", arguments: ["-", "a-", "A", "1."])
     func longMembers(_ text: String) throws {
         for member in ClientField.allCases where member != .bundle {
             let longest = 16_384 - #"{"bundle":"a","":""}"#.utf8.count - member.name.utf8.count

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 @testable import CheckListener
 
 /// Token buckets as a book describes them: each holds an amount, which grows with time up to the most it may.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import Testing
 import UpdatePolicy
@@ -98,27 +95,19 @@ struct PublicListenerTests {
         Refusal(testDescription: "an empty body", request: Fixture.post(""), status: 400, detail: "empty"),
         Refusal(testDescription: "an array", request: Fixture.post("[]"), status: 400, detail: "not a JSON object"),
         Refusal(
-            testDescription: "truncated",
-            request: Fixture.post(#"{"bundle":"a""#),
-            status: 400,
-            detail: "ends where"
+            testDescription: "truncated", request: Fixture.post(#"{"bundle":"a""#), status: 400, detail: "ends where"
         ),
         Refusal(
-            testDescription: "truncated in a string",
-            request: Fixture.post(#"{"bundle":"a"#),
-            status: 400,
+            testDescription: "truncated in a string", request: Fixture.post(#"{"bundle":"a"#), status: 400,
             detail: "ends inside a string"
         ),
         Refusal(
             testDescription: "17 KiB",
-            request: Fixture.post(#"{"bundle":"\#(String(repeating: "x", count: 17 * 1024))"}"#),
-            status: 413,
+            request: Fixture.post(#"{"bundle":"\#(String(repeating: "x", count: 17 * 1024))"}"#), status: 413,
             detail: "at most 16384 bytes"
         ),
         Refusal(
-            testDescription: "1 MB",
-            request: Fixture.post(String(repeating: "x", count: 1_000_000)),
-            status: 413,
+            testDescription: "1 MB", request: Fixture.post(String(repeating: "x", count: 1_000_000)), status: 413,
             detail: "1000000 bytes"
         ),
         Refusal(
@@ -138,109 +127,71 @@ struct PublicListenerTests {
         ),
         Refusal(
             testDescription: "a duplicate member, found after unescaping",
-            request: Fixture.post(#"{"bundle":"a","bund\u006ce":"b"}"#),
-            status: 400,
-            detail: "bundle"
+            request: Fixture.post(#"{"bundle":"a","bund\u006ce":"b"}"#), status: 400, detail: "bundle"
         ),
         Refusal(
-            testDescription: "a NUL character",
-            request: Fixture.post(#"{"bundle":"a","x":"\u0000"}"#),
-            status: 400,
+            testDescription: "a NUL character", request: Fixture.post(#"{"bundle":"a","x":"\u0000"}"#), status: 400,
             detail: "U+0000"
         ),
         Refusal(
-            testDescription: "half a surrogate pair",
-            request: Fixture.post(#"{"bundle":"a","x":"\ud800"}"#),
-            status: 400,
-            detail: "surrogate"
+            testDescription: "half a surrogate pair", request: Fixture.post(#"{"bundle":"a","x":"\ud800"}"#),
+            status: 400, detail: "surrogate"
         ),
         Refusal(
-            testDescription: "no bundle",
-            request: Fixture.post(#"{"version":"1"}"#),
-            status: 400,
-            detail: "bundle"
+            testDescription: "no bundle", request: Fixture.post(#"{"version":"1"}"#), status: 400, detail: "bundle"
         ),
         Refusal(
-            testDescription: "an empty bundle",
-            request: Fixture.post(#"{"bundle":""}"#),
-            status: 400,
-            detail: "bundle"
+            testDescription: "an empty bundle", request: Fixture.post(#"{"bundle":""}"#), status: 400, detail: "bundle"
         ),
         Refusal(
-            testDescription: "a region of a wrong type",
-            request: Fixture.post(#"{"bundle":"a","region":5}"#),
-            status: 400,
-            detail: "region"
+            testDescription: "a region of a wrong type", request: Fixture.post(#"{"bundle":"a","region":5}"#),
+            status: 400, detail: "region"
         ),
         Refusal(
-            testDescription: "an os of a wrong type",
-            request: Fixture.post(#"{"bundle":"a","os":["17"]}"#),
-            status: 400,
-            detail: "os"
+            testDescription: "an os of a wrong type", request: Fixture.post(#"{"bundle":"a","os":["17"]}"#),
+            status: 400, detail: "os"
         ),
         Refusal(
-            testDescription: "an install id of a wrong type",
-            request: Fixture.post(#"{"bundle":"a","install":7}"#),
-            status: 400,
-            detail: "install"
+            testDescription: "an install id of a wrong type", request: Fixture.post(#"{"bundle":"a","install":7}"#),
+            status: 400, detail: "install"
         ),
         Refusal(
-            testDescription: "an unknown path",
-            request: Fixture.post("{}", to: "/v2/check"),
-            status: 404,
+            testDescription: "an unknown path", request: Fixture.post("{}", to: "/v2/check"), status: 404,
             detail: "/v1/check"
         ),
         Refusal(
-            testDescription: "an unknown method",
-            request: "DELETE /v1/check HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 405,
-            detail: "DELETE",
-            headers: ["allow": "GET, HEAD, POST"]
+            testDescription: "an unknown method", request: "DELETE /v1/check HTTP/1.1\r\nHost: x\r\n\r\n", status: 405,
+            detail: "DELETE", headers: ["allow": "GET, HEAD, POST"]
         ),
         Refusal(
-            testDescription: "GET of the 2013 route",
-            request: "GET /tables/vLoadMessages HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 405,
-            detail: "POST",
-            headers: ["allow": "POST"]
+            testDescription: "GET of the 2013 route", request: "GET /tables/vLoadMessages HTTP/1.1\r\nHost: x\r\n\r\n",
+            status: 405, detail: "POST", headers: ["allow": "POST"]
         ),
         Refusal(
-            testDescription: "a content encoding",
-            request: Fixture.post("{}", headers: "Content-Encoding: gzip\r\n"),
-            status: 415,
-            detail: "gzip",
-            headers: ["accept-encoding": "identity"]
+            testDescription: "a content encoding", request: Fixture.post("{}", headers: "Content-Encoding: gzip\r\n"),
+            status: 415, detail: "gzip", headers: ["accept-encoding": "identity"]
         ),
         Refusal(
             testDescription: "a content encoding and none",
             request: Fixture.post("{}", headers: "Content-Encoding: gzip\r\nContent-Encoding: identity\r\n"),
-            status: 415,
-            detail: "gzip",
-            headers: ["accept-encoding": "identity"]
+            status: 415, detail: "gzip", headers: ["accept-encoding": "identity"]
         ),
         Refusal(
             testDescription: "a duplicate in the query",
-            request: "GET /v1/check?bundle=a&os=1&os=2 HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 400,
-            detail: "os"
+            request: "GET /v1/check?bundle=a&os=1&os=2 HTTP/1.1\r\nHost: x\r\n\r\n", status: 400, detail: "os"
         ),
         Refusal(
             testDescription: "a broken percent sequence",
-            request: "GET /v1/check?bundle=%zz HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 400,
-            detail: "%zz"
+            request: "GET /v1/check?bundle=%zz HTTP/1.1\r\nHost: x\r\n\r\n", status: 400, detail: "%zz"
         ),
         Refusal(
             testDescription: "a query that is not UTF-8",
-            request: "GET /v1/check?bundle=%ff HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 400,
-            detail: "UTF-8"
+            request: "GET /v1/check?bundle=%ff HTTP/1.1\r\nHost: x\r\n\r\n", status: 400, detail: "UTF-8"
         ),
         Refusal(
             testDescription: "a query of 9 KiB",
             request: "GET /v1/check?bundle=\(String(repeating: "x", count: 9 * 1024)) HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 414,
-            detail: "at most 8192"
+            status: 414, detail: "at most 8192"
         ),
     ]
 

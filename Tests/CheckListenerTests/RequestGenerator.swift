@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestRandom
 
 /// Makes up what clients, proxies and attackers send: mostly plain requests, and all that is nearly one.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import Testing
 import UpdatePolicy
@@ -87,14 +84,7 @@ struct ResponseWriterTests {
         var answer = ByteWriter()
         answer.append(#"{"messages":[]}"#)
         var output = ByteWriter()
-        writer.write(
-            response,
-            answer: answer,
-            connection: connection,
-            omitsBody: omitsBody,
-            now: now,
-            to: &output
-        )
+        writer.write(response, answer: answer, connection: connection, omitsBody: omitsBody, now: now, to: &output)
         let text = output.withBytes { String(decoding: $0, as: UTF8.self) }
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         return (parts[0].split(separator: "\r\n").map(String.init), parts.count > 1 ? String(parts[1]) : "")

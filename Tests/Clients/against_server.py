@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Runs the scenarios of the client libraries against a real server.
 
 against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...

@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Writes Clients/scenarios/signatures.json: answers that are signed, and forgeries of them.
 
 The keys are made from small numbers, and signatures are deterministic, so that the file comes out the same each time. It

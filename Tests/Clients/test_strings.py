@@ -1,7 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """The table of texts, and what each platform reads in the files that are made from it."""
 
 import json

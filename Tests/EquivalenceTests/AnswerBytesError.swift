@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The bytes of an answer do not say what the engine's messages say.
 struct AnswerBytesError: Error, CustomStringConvertible {
     let document: String

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 
 /// The small pools that random clients draw from beside those of policies, so that they meet at their boundaries.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import TestRandom
 import UpdatePolicy
@@ -87,11 +84,7 @@ struct Comparison {
             }.mapError { Disagreement.EngineFailure(description: "\($0)") }
             if case .success(expected) = answer { continue }
             return Disagreement(
-                policy: written.accepted,
-                timeZone: timeZone,
-                check: check,
-                specification: expected,
-                engine: answer
+                policy: written.accepted, timeZone: timeZone, check: check, specification: expected, engine: answer
             )
         }
         return nil

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import Subprocess
@@ -90,10 +87,8 @@ struct DumpTests {
 
     private func run(_ script: String, _ arguments: String...) async throws {
         let result = try await Subprocess.run(
-            .name("bash"),
-            arguments: Arguments(["-o", "pipefail", "-c", script, "bash"] + arguments),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
+            .name("bash"), arguments: Arguments(["-o", "pipefail", "-c", script, "bash"] + arguments),
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
         )
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import UpdatePolicy
 
@@ -60,21 +57,17 @@ extension EngineFault {
         ),
         EngineFault("final is lost", seed: 2, rule: { $0.final = false }),
         EngineFault(
-            "the rollout is rounded to whole percents",
-            seed: 2,
+            "the rollout is rounded to whole percents", seed: 2,
             rule: { $0.rollout = Percentage(hundredths: ($0.rollout.hundredths + 50) / 100 * 100) ?? .all }
         ),
         EngineFault("the first step is lost", seed: 2, rule: { $0.steps = Array($0.steps.dropFirst()) }),
         EngineFault("a hold is ignored", seed: 2, rule: { $0.heldAt = nil }),
         EngineFault(
-            "the step at the time of a hold is held",
-            seed: 2,
+            "the step at the time of a hold is held", seed: 2,
             rule: { $0.heldAt = $0.heldAt?.advanced(byMicroseconds: -1) }
         ),
         EngineFault(
-            "the start is exclusive",
-            seed: 8,
-            rule: { $0.startsAt = $0.startsAt?.advanced(byMicroseconds: 1) }
+            "the start is exclusive", seed: 8, rule: { $0.startsAt = $0.startsAt?.advanced(byMicroseconds: 1) }
         ),
         EngineFault("lockouts need no way out", seed: 9, rule: { $0.lockoutWithoutUpdate = true }),
         EngineFault("a disabled rule hides others", seed: 20, rule: { if $0.final { $0.enabled = true } }),

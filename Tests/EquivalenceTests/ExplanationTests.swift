@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -28,11 +25,7 @@ struct ExplanationTests {
         ) {
             testDescription = description
             policy = Policy(
-                revision: 0,
-                token: "",
-                apps: [App(bundle: TestPolicy.bundle)],
-                releases: releases,
-                rules: [rule]
+                revision: 0, token: "", apps: [App(bundle: TestPolicy.bundle)], releases: releases, rules: [rule]
             )
             var client = ClientDescription(members)
             client.append("bundle", .text(TestPolicy.bundle))
@@ -52,56 +45,45 @@ struct ExplanationTests {
 
     static let examples: [Example] = [
         Example(
-            "below the target, on an operating system that the release does not support",
-            rule { $0.target = "1.2" },
+            "below the target, on an operating system that the release does not support", rule { $0.target = "1.2" },
             releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
             ["version": "1.1", "platform": "ios", "os": "14.8"],
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: os 15"]
         ),
         Example(
-            "with a version that cannot be read, under a range",
-            rule { $0.versions = "<10.17" },
+            "with a version that cannot be read, under a range", rule { $0.versions = "<10.17" },
             ["version": "2.1.3.alpha.42"],
             ["no match", "versions", "<10.17", "2.1.3.alpha.42 (cannot be read as a version)", nil, "100", nil]
         ),
         Example(
-            "with a version that cannot be read, under a target",
-            rule { $0.target = "1.2" },
-            releases: [TestPolicy.release("1.2")],
-            ["version": "5.1.4 [2195]", "platform": "ios"],
+            "with a version that cannot be read, under a target", rule { $0.target = "1.2" },
+            releases: [TestPolicy.release("1.2")], ["version": "5.1.4 [2195]", "platform": "ios"],
             ["no match", "target", "<1.2", "5.1.4 [2195] (cannot be read as a version)", nil, "100", nil]
         ),
         Example(
-            "with a build that cannot be read",
-            rule { $0.builds = "<42" },
-            ["build": "41_a"],
+            "with a build that cannot be read", rule { $0.builds = "<42" }, ["build": "41_a"],
             ["no match", "builds", "<42", "41_a (cannot be read as a version)", nil, "100", nil]
         ),
         Example(
-            "with a version of the operating system that cannot be read",
-            rule { $0.os = "<15" },
+            "with a version of the operating system that cannot be read", rule { $0.os = "<15" },
             ["os": "Version 17.2 (Build 21C62)"],
             ["no match", "os", "<15", "Version 17.2 (Build 21C62) (cannot be read as a version)", nil, "100", nil]
         ),
         Example(
-            "with the number of no system, under a range",
-            rule { $0.os = "<14" },
+            "with the number of no system, under a range", rule { $0.os = "<14" },
             ["platform": "MacOS", "os": "21.6.0"],
             ["no match", "os", "<14", "21.6.0 (no version of macos)", nil, "100", nil]
         ),
         Example(
-            "with the number of no system, under a lockout whose way out asks for a system",
-            lockout,
+            "with the number of no system, under a lockout whose way out asks for a system", lockout,
             releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
             ["version": "1.1", "platform": "iPadOS", "os": "21.6"],
             ["sent without lockout", "lockout", "a way out", "no offer, os 21.6 (no version of ios)", nil, "100", nil]
         ),
         Example(
-            "with the number of no system, under a target",
-            rule { $0.target = "1.2" },
+            "with the number of no system, under a target", rule { $0.target = "1.2" },
             releases: [TestPolicy.release("1.2") { $0.minOS = "15" }],
-            ["version": "1.1", "platform": "ios", "os": "21.6"],
-            ["sent", nil, nil, nil, nil, "100", "1.2"]
+            ["version": "1.1", "platform": "ios", "os": "21.6"], ["sent", nil, nil, nil, nil, "100", "1.2"]
         ),
         Example(
             "in a region where the release is not live yet",
@@ -118,8 +100,7 @@ struct ExplanationTests {
             ["no match", "target", ">=1.2", "1.1", nil, "100", "1.2 (42): live from 2026-03-01T12:00:00.000001Z"]
         ),
         Example(
-            "in a region that the release is not for",
-            rule { $0.target = "1.2" },
+            "in a region that the release is not for", rule { $0.target = "1.2" },
             releases: [TestPolicy.release("1.2") { $0.regions = ["US", "CA"] }],
             ["version": "1.1", "platform": "ios", "region": "ja_JP"],
             ["no match", "target", ">=1.2", nil, nil, "100", "1.2: region US, CA"]
@@ -134,55 +115,35 @@ struct ExplanationTests {
             ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
         ),
         Example(
-            "at the target already",
-            rule { $0.target = "1.2" },
-            ["version": "v1.2.0"],
+            "at the target already", rule { $0.target = "1.2" }, ["version": "v1.2.0"],
             ["no match", "target", "<1.2", "v1.2.0", nil, "100", nil]
         ),
         Example(
-            "bucket 2499 at 25 %",
-            rule("ramp") { $0.rollout = Percentage("25") ?? .zero },
-            ["install": "install-2279"],
+            "bucket 2499 at 25 %", rule("ramp") { $0.rollout = Percentage("25") ?? .zero }, ["install": "install-2279"],
             ["sent", nil, nil, nil, "2499", "25", nil]
         ),
         Example(
-            "bucket 2500 at 25 %",
-            rule("ramp") { $0.rollout = Percentage("25") ?? .zero },
-            ["install": "install-5657"],
+            "bucket 2500 at 25 %", rule("ramp") { $0.rollout = Percentage("25") ?? .zero }, ["install": "install-5657"],
             ["no match", "rollout", "bucket < 2500", "2500", "2500", "25", nil]
         ),
         Example(
-            "no install at 50 %",
-            rule { $0.rollout = Percentage("50") ?? .zero },
-            [:],
+            "no install at 50 %", rule { $0.rollout = Percentage("50") ?? .zero }, [:],
             ["no match", "rollout", "bucket < 5000", nil, nil, "50", nil]
         ),
         Example(
-            "one second before a start",
-            rule { $0.startsAt = TestPolicy.noon },
-            [:],
-            seconds: -1,
+            "one second before a start", rule { $0.startsAt = TestPolicy.noon }, [:], seconds: -1,
             ["no match", "starts_at", "from 2026-03-01T12:00:00Z", "2026-03-01T11:59:59Z", nil, "100", nil]
         ),
         Example(
-            "one second after a start",
-            rule { $0.startsAt = TestPolicy.noon },
-            [:],
-            seconds: 1,
+            "one second after a start", rule { $0.startsAt = TestPolicy.noon }, [:], seconds: 1,
             ["sent", nil, nil, nil, nil, "100", nil]
         ),
         Example(
-            "one second before an end",
-            rule { $0.endsAt = TestPolicy.noon },
-            [:],
-            seconds: -1,
+            "one second before an end", rule { $0.endsAt = TestPolicy.noon }, [:], seconds: -1,
             ["sent", nil, nil, nil, nil, "100", nil]
         ),
         Example(
-            "one second after an end",
-            rule { $0.endsAt = TestPolicy.noon },
-            [:],
-            seconds: 1,
+            "one second after an end", rule { $0.endsAt = TestPolicy.noon }, [:], seconds: 1,
             ["no match", "ends_at", "until 2026-03-01T12:00:00Z", "2026-03-01T12:00:01Z", nil, "100", nil]
         ),
         step(seconds: -1, ["no match", "rollout", "bucket < 0", "2499", "2499", "0", nil]),
@@ -202,16 +163,11 @@ struct ExplanationTests {
             ["no match", "target", ">=1.2", nil, nil, "100", nil]
         ),
         Example(
-            "a lockout with a way out",
-            lockout,
-            releases: [TestPolicy.release("1.2") { $0.build = "42" }],
-            ["version": "1.1", "platform": "ios"],
-            ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
+            "a lockout with a way out", lockout, releases: [TestPolicy.release("1.2") { $0.build = "42" }],
+            ["version": "1.1", "platform": "ios"], ["sent", nil, nil, nil, nil, "100", "1.2 (42)"]
         ),
         Example(
-            "a lockout without an offer",
-            lockout,
-            releases: [TestPolicy.release("1.2") { $0.staged = true }],
+            "a lockout without an offer", lockout, releases: [TestPolicy.release("1.2") { $0.staged = true }],
             ["version": "1.1", "platform": "ios"],
             ["sent without lockout", "lockout", "a way out", "no offer", nil, "100", nil]
         ),

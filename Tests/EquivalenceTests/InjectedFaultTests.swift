@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -49,9 +46,7 @@ struct InjectedFaultTests {
 
     private func find(_ comparison: Comparison, seed: UInt64, shrinks: Bool) throws -> Comparison.Outcome {
         var outcome = try comparison.run(
-            seed: Trials.isWhole ? Self.commonSeed : seed,
-            pairs: Self.mostPairs,
-            checksPerPolicy: 40
+            seed: Trials.isWhole ? Self.commonSeed : seed, pairs: Self.mostPairs, checksPerPolicy: 40
         )
         if Trials.isWhole || shrinks {
             outcome.disagreement = try outcome.disagreement.map(Shrinker(comparison: comparison).shrink)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -36,38 +33,23 @@ struct PolicyWarningTests {
 
     private static let faults = [
         SpecificationFault(
-            "countries of which some have a greater release count as all",
-            seed: 1,
-            in: "versiongate_internal.order_warnings",
-            "w.regions @> p.regions",
-            becomes: "w.regions && p.regions"
+            "countries of which some have a greater release count as all", seed: 1,
+            in: "versiongate_internal.order_warnings", "w.regions @> p.regions", becomes: "w.regions && p.regions"
         ),
         SpecificationFault(
-            "a release of the same moment was there before",
-            seed: 1,
-            in: "versiongate_internal.order_warnings",
-            "AND 1 PRECEDING",
-            becomes: "AND CURRENT ROW"
+            "a release of the same moment was there before", seed: 1, in: "versiongate_internal.order_warnings",
+            "AND 1 PRECEDING", becomes: "AND CURRENT ROW"
         ),
         SpecificationFault(
-            "a min_os is looked for two releases before",
-            seed: 1,
-            in: "versiongate_internal.order_warnings",
-            "q.place - 1",
-            becomes: "q.place - 2"
+            "a min_os is looked for two releases before", seed: 1, in: "versiongate_internal.order_warnings",
+            "q.place - 1", becomes: "q.place - 2"
         ),
         SpecificationFault(
-            "a day before the way out is too near",
-            seed: 1,
-            in: "versiongate_internal.order_warnings",
-            "u.live_at > o.live_at",
-            becomes: "u.live_at >= o.live_at"
+            "a day before the way out is too near", seed: 1, in: "versiongate_internal.order_warnings",
+            "u.live_at > o.live_at", becomes: "u.live_at >= o.live_at"
         ),
         SpecificationFault(
-            "Windows 11 is a number",
-            seed: 1,
-            in: "versiongate_internal.system_meant",
-            "BETWEEN 11",
+            "Windows 11 is a number", seed: 1, in: "versiongate_internal.system_meant", "BETWEEN 11",
             becomes: "BETWEEN 12"
         ),
     ]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -64,8 +61,7 @@ struct RangeSuggestionTests {
             return (versions.map { [$0] }, versions.map(\.version).joined(separator: separator))
         case .missingDot:
             let family = Comparator(
-                comparison: random.pick(["", "<", ">=", "~", "="]),
-                numbers: NaiveVersion.numbers(&random),
+                comparison: random.pick(["", "<", ">=", "~", "="]), numbers: NaiveVersion.numbers(&random),
                 isFamily: true
             )
             return (

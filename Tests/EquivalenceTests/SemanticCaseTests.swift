@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestPolicies
@@ -43,13 +40,8 @@ struct SemanticCaseTests {
         let comment: Comment = "\(semanticCase.testDescription), \(check.json)\n\(sql)"
         let messages = sql.messages.map { row in
             Message(
-                id: row[0]?.string ?? "",
-                title: row[1]?.string ?? "",
-                text: row[2]?.string ?? "",
-                link: row[3]?.string,
-                lockout: row[4] == "true",
-                until: row[5].flatMap { Int64($0.string) },
-                hints: Self.hints(row)
+                id: row[0]?.string ?? "", title: row[1]?.string ?? "", text: row[2]?.string ?? "", link: row[3]?.string,
+                lockout: row[4] == "true", until: row[5].flatMap { Int64($0.string) }, hints: Self.hints(row)
             )
         }
         let faults = expected.faults(messages) { key in
@@ -64,10 +56,8 @@ struct SemanticCaseTests {
     private static func hints(_ row: Answer.Row) -> MessageHints? {
         guard row[6] != nil || row[7] != nil || row[8] == "true" else { return nil }
         return MessageHints(
-            remind: row[6].flatMap { Int64($0.string) },
-            shows: row[7].flatMap { Int64($0.string) },
-            skip: row[8] == "true",
-            target: row[9]?.string
+            remind: row[6].flatMap { Int64($0.string) }, shows: row[7].flatMap { Int64($0.string) },
+            skip: row[8] == "true", target: row[9]?.string
         )
     }
 
@@ -87,10 +77,7 @@ struct SemanticCaseTests {
         let connection = try await TestDatabase.current.connect()
         for range in cases.ranges {
             for (version, isHeld) in range.versions {
-                let sql = try await connection.query(
-                    "SELECT version_matches($1, $2) IS TRUE",
-                    [version, range.range]
-                )
+                let sql = try await connection.query("SELECT version_matches($1, $2) IS TRUE", [version, range.range])
                 #expect(try sql.value(as: Bool.self) == isHeld, "row \(range.row): \(version) in \(range.range)")
             }
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import Testing
 
@@ -43,58 +40,33 @@ extension SpecificationFault {
     /// Faults of which each is to be found.
     static let all = [
         SpecificationFault(
-            "soak is added in the session's time zone",
-            seed: 38,
-            in: "versiongate_internal.judge_rules",
-            "moment - s.live_at >= soaks.soak_time",
-            becomes: "s.live_at + soaks.soak_time <= moment"
+            "soak is added in the session's time zone", seed: 38, in: "versiongate_internal.judge_rules",
+            "moment - s.live_at >= soaks.soak_time", becomes: "s.live_at + soaks.soak_time <= moment"
         ),
         SpecificationFault(
-            "the bucket is signed",
-            seed: 1,
-            in: "rollout_bucket",
-            "::bit(32)::bigint",
-            becomes: "::bit(32)::integer"
+            "the bucket is signed", seed: 1, in: "rollout_bucket", "::bit(32)::bigint", becomes: "::bit(32)::integer"
         ),
         SpecificationFault(
-            "the end is inclusive",
-            seed: 21,
-            in: "versiongate_internal.judge_rules",
-            "moment >= a.ends_at",
+            "the end is inclusive", seed: 21, in: "versiongate_internal.judge_rules", "moment >= a.ends_at",
             becomes: "moment > a.ends_at"
         ),
         SpecificationFault(
-            "a step holds only after its time",
-            seed: 2,
-            in: "rollout_at",
-            "s.at <= least(rollout_at.at, r.held_at)",
+            "a step holds only after its time", seed: 2, in: "rollout_at", "s.at <= least(rollout_at.at, r.held_at)",
             becomes: "s.at < least(rollout_at.at, r.held_at)"
         ),
         SpecificationFault(
-            "a hold is ignored",
-            seed: 2,
-            in: "rollout_at",
-            "least(rollout_at.at, r.held_at)",
-            becomes: "rollout_at.at"
+            "a hold is ignored", seed: 2, in: "rollout_at", "least(rollout_at.at, r.held_at)", becomes: "rollout_at.at"
         ),
         SpecificationFault(
-            "a status ignores a hold",
-            seed: 2,
-            in: "versiongate_internal.rule_status_at",
-            "s.at <= least(m.at, j.held_at)",
-            becomes: "s.at <= m.at"
+            "a status ignores a hold", seed: 2, in: "versiongate_internal.rule_status_at",
+            "s.at <= least(m.at, j.held_at)", becomes: "s.at <= m.at"
         ),
         SpecificationFault(
-            "the way out does not look at builds",
-            seed: 296,
-            in: "versiongate_internal.judge_rules",
-            "me, j.version_spans, j.build_spans, j.target_key",
-            becomes: "me, j.version_spans, NULL, j.target_key"
+            "the way out does not look at builds", seed: 296, in: "versiongate_internal.judge_rules",
+            "me, j.version_spans, j.build_spans, j.target_key", becomes: "me, j.version_spans, NULL, j.target_key"
         ),
         SpecificationFault(
-            "a release is above its own pre-releases",
-            seed: 79,
-            in: "versiongate_internal.release_is_above",
+            "a release is above its own pre-releases", seed: 79, in: "versiongate_internal.release_is_above",
             "client_version < versiongate_internal.version_family(release_version)",
             becomes: "client_version < release_version"
         ),
@@ -107,87 +79,53 @@ extension SpecificationFault {
                 "versiongate_internal.version_family(client_version) <= versiongate_internal.version_family(release_version)"
         ),
         SpecificationFault(
-            "ends of lines are no blanks",
-            seed: 10,
-            in: "versiongate_internal.version_key",
-            "E' \\t\\r\\n'",
+            "ends of lines are no blanks", seed: 10, in: "versiongate_internal.version_key", "E' \\t\\r\\n'",
             becomes: "E' \\t'"
         ),
         SpecificationFault(
-            "languages, regions and platforms of any length are read",
-            seed: 2,
-            in: "versiongate_internal.read_client",
-            "octet_length(written) > 64",
-            becomes: "octet_length(written) > 65"
+            "languages, regions and platforms of any length are read", seed: 2, in: "versiongate_internal.read_client",
+            "octet_length(written) > 64", becomes: "octet_length(written) > 65"
         ),
         SpecificationFault(
-            "attributes of any length are read",
-            seed: 15,
-            in: "versiongate_internal.read_client",
-            "octet_length(written) > 1024",
-            becomes: "octet_length(written) > 1025"
+            "attributes of any length are read", seed: 15, in: "versiongate_internal.read_client",
+            "octet_length(written) > 1024", becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
-            "a language is looked up whole",
-            seed: 6,
-            in: "versiongate_internal.language_fallbacks",
-            "WHILE cardinality(subtags) > 0 LOOP",
-            becomes: "RETURN ARRAY[tag]; LOOP"
+            "a language is looked up whole", seed: 6, in: "versiongate_internal.language_fallbacks",
+            "WHILE cardinality(subtags) > 0 LOOP", becomes: "RETURN ARRAY[tag]; LOOP"
         ),
         SpecificationFault(
-            "iOS 25 is a system",
-            seed: 1,
-            in: "versiongate_internal.is_system",
+            "iOS 25 is a system", seed: 1, in: "versiongate_internal.is_system",
             "WHEN 'ios' THEN os_key < '\\x043139' OR os_key >= '\\x043236'",
             becomes: "WHEN 'ios' THEN os_key < '\\x043139' OR os_key >= '\\x043235'"
         ),
         SpecificationFault(
-            "a number that no system ever had can be judged",
-            seed: 1,
-            in: "versiongate_internal.judge_rules",
-            "CASE WHEN is_system THEN me.os_key END",
-            becomes: "me.os_key"
+            "a number that no system ever had can be judged", seed: 1, in: "versiongate_internal.judge_rules",
+            "CASE WHEN is_system THEN me.os_key END", becomes: "me.os_key"
         ),
         SpecificationFault(
-            "the code of a language is not brought into today's form",
-            seed: 1,
-            in: "versiongate_internal.language_tag",
-            "versiongate_internal.current_language(tag)",
-            becomes: "tag"
+            "the code of a language is not brought into today's form", seed: 1, in: "versiongate_internal.language_tag",
+            "versiongate_internal.current_language(tag)", becomes: "tag"
         ),
         SpecificationFault(
-            "Macau writes the simplified script",
-            seed: 1,
-            in: "versiongate_internal.current_language",
-            "IN ('tw', 'hk', 'mo')",
-            becomes: "IN ('tw', 'hk')"
+            "Macau writes the simplified script", seed: 1, in: "versiongate_internal.current_language",
+            "IN ('tw', 'hk', 'mo')", becomes: "IN ('tw', 'hk')"
         ),
         SpecificationFault(
-            "a region is read behind a single letter",
-            seed: 19,
-            in: "versiongate_internal.country_of_region",
-            "EXIT WHEN subtags[place] COLLATE \"C\" ~ '^[A-Za-z]$';",
-            becomes: ""
+            "a region is read behind a single letter", seed: 19, in: "versiongate_internal.country_of_region",
+            "EXIT WHEN subtags[place] COLLATE \"C\" ~ '^[A-Za-z]$';", becomes: ""
         ),
         SpecificationFault(
-            "a final rule ends the list also when it is not sent",
-            seed: 2,
-            in: "versiongate_internal.judge_rules",
-            "j.failed IS NULL AND j.final",
-            becomes: "j.final"
+            "a final rule ends the list also when it is not sent", seed: 2, in: "versiongate_internal.judge_rules",
+            "j.failed IS NULL AND j.final", becomes: "j.final"
         ),
         SpecificationFault(
-            "the target may be equal to the client",
-            seed: 1,
-            in: "versiongate_internal.judge_rules",
-            "(me.version_key < a.target_key AND",
-            becomes: "(me.version_key <= a.target_key AND"
+            "the target may be equal to the client", seed: 1, in: "versiongate_internal.judge_rules",
+            "(me.version_key < a.target_key AND", becomes: "(me.version_key <= a.target_key AND"
         ),
         SpecificationFault(
-            "a system just at the min_os of a release has no way out by it",
-            seed: 7,
-            in: "versiongate_internal.ways_out",
-            "coalesce(h.min_os, '') = coalesce(c.least, '')",
+            "a system just at the min_os of a release has no way out by it", seed: 7,
+            in: "versiongate_internal.ways_out", "coalesce(h.min_os, '') = coalesce(c.least, '')",
             becomes: "(h.min_os IS NULL AND c.least IS NULL OR h.min_os < c.least)"
         ),
         SpecificationFault(
@@ -202,18 +140,13 @@ extension SpecificationFault {
                 """
         ),
         SpecificationFault(
-            "a target waits for the date of a release and not for its soak",
-            seed: 1,
-            in: "versiongate_internal.rule_status_at",
-            "versiongate_internal.time_span(r.soaked_at, r.withdrawn_at)",
+            "a target waits for the date of a release and not for its soak", seed: 1,
+            in: "versiongate_internal.rule_status_at", "versiongate_internal.time_span(r.soaked_at, r.withdrawn_at)",
             becomes: "versiongate_internal.time_span(r.live_at, r.withdrawn_at)"
         ),
         SpecificationFault(
-            "placeholders are filled in one after the other",
-            seed: 10,
-            in: "versiongate_internal.fill_placeholders",
-            "replace(template, '{app}', U&'\\0001')",
-            becomes: "replace(template, '{app}', app)"
+            "placeholders are filled in one after the other", seed: 10, in: "versiongate_internal.fill_placeholders",
+            "replace(template, '{app}', U&'\\0001')", becomes: "replace(template, '{app}', app)"
         ),
     ]
 }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestRandom
@@ -51,8 +48,7 @@ struct StepsAndConsentTests {
         case 13: Edit(sql: "UPDATE rules SET enabled = NOT enabled WHERE key = '\(rule)'", widens: true)
         case 14:
             Edit(
-                sql: "UPDATE rules SET enabled = true, ends_at = NULL WHERE key = '\(rule)'",
-                widens: true,
+                sql: "UPDATE rules SET enabled = true, ends_at = NULL WHERE key = '\(rule)'", widens: true,
                 consent: random.chance(50) ? [rule] : []
             )
         case 15:

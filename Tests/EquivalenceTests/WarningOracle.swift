@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 @testable import UpdatePolicy
 
 /// What `policy_warnings` must say of a policy, read from its rows in the plainest way: each rule and each release with each

@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Clients that mean harm. The checks of others are answered all the while, and the server's memory does not grow.
 
 scenario slow-headers 6 "48 clients send headers that never end, a byte at a time"

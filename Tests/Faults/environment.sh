@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # What the scenarios are made of: processes, PostgreSQL, servers, nginx, load, edits, and what is noted of them.
 # script/faults reads this file; it sets `faults` (this folder), `folder` (for what a run writes) and `binary`, and for
 # each scenario `place` (its part of `folder`) and `seconds` (how long its fault lasts).

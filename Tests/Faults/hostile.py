@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Clients that mean harm, or are as bad as if they did.
 
 hostile.py KIND HOST PORT [--seconds N] [--connections N] [--addresses N] [--bodies N] [--seed N]

@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Checks at a bounded rate until SIGTERM, as apps would make them.
 
 load.py URL [--connections N] [--rate N] [--timeout SECONDS]

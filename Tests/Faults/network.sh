@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # What can happen to the network between the server and PostgreSQL. Edits are live within 2 s of its return.
 #
 # Where root, ip and nft are there, packets are dropped by the kernel: the server runs in a network namespace of its

@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # What can happen to those who read what the server prints, to those who watch it, and to its memory. It follows edits
 # and answers all the while, and it ends in time.
 

@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # What can happen to PostgreSQL. The server is up all the while, so no check may fail.
 
 scenario postgresql-killed 3 "SIGKILL to PostgreSQL, which comes back"

@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """A TCP proxy on loopback that can be told to behave like a bad network.
 
 proxy.py PORT COMMANDS: forwards to 127.0.0.1:PORT. Prints the port it listens on. Reads commands, one a line, from the

@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Reads a named pipe, made as small as pipes can be, and prints what it reads.
 
 reader.py PIPE

@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # What can happen to the server and to its state folder.
 
 scenario server-killed-database-down 2 "SIGKILL to the server, started again while PostgreSQL is down"

@@ -1,8 +1,5 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Two servers on one PostgreSQL.
 
 scenario two-servers-edit 0 "an edit is seen on both of two servers within a second"

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import FeedTemplates
 import Foundation
 import TestPolicies
@@ -21,10 +18,7 @@ struct FeedDocumentTests {
         prompt: "1.3",
         floor: "1.2",
         latest: FeedValues.Latest(
-            version: "1.4",
-            build: "42",
-            liveAt: Timestamp(secondsSince1970: 1_772_366_400),
-            notes: awkward
+            version: "1.4", build: "42", liveAt: Timestamp(secondsSince1970: 1_772_366_400), notes: awkward
         ),
         messages: [
             Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Tries the recipes of deploy/brakes on a database with the schema: Tests/Packaging/brakes.sh
 #
 # ADMIN_URL logs in as an admin, DATABASE_URL as a member of versiongate_brake. It adds the apps and rules that it needs.

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Installs a package that script/package made into a system, over the one before, uses it, removes and purges it.
 #
 #   Tests/Packaging/install.sh ROOT PACKAGE.deb [BEFORE.deb]

@@ -1,5 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Judges the folder of a kustomization; kubernetes.sh says what by."""
 
 import pathlib

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Judges deploy/kubernetes by the published schemas of the oldest and the newest Kubernetes that are meant, and by what
 # the schemas do not know: that what is named is there, and that each pod keeps to the restricted security profile.
 #

@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Installs what requirements.txt names, unless it is there, and prints the folder of the programs.
 set -euo pipefail
 

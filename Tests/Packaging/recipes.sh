@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-#
 # Reads deploy/recipes: the workflow by its schema and by zizmor, the others by grammars of their languages, and by ruby
 # where it is installed. Each calls `release add --min-os --if-absent`.
 set -euo pipefail

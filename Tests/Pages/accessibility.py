@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """What each page owes to those who do not see it, see little, or have a keyboard alone."""
 
 import importlib.resources

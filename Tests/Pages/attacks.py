@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Fills a server with attacks wherever people or clients may write, opens each page, and asks as no browser does.
 
 attacks.py PUBLIC MANAGEMENT DATABASE: two addresses of a server, and its database.

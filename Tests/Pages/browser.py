@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Headless Chromium, and what it says of a page that it has opened."""
 
 import base64

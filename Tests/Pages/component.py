@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Opens an app that has mounted a gate (Clients/JavaScript/mount.js), and tries to leave a lockout.
 
 component.py SCREENSHOTS

@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """A listener with an app that has mounted a gate, under a strict Content-Security-Policy, and what it is answered."""
 
 import json

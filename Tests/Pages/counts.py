@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Counts as servers would have written them in 30 days, made up from a seed, and a history of the same time."""
 
 import random

@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """The database behind the pages, through psql, as the owner of its tables."""
 
 import csv

@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """The numbers that charts must show, from SQL that has nothing in common with that of the program."""
 
 import csv

@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """2,000 apps, 100,000 rules and 5 million rows of counts: how long pages take, and what they cost the checks.
 
 large.py PUBLIC MANAGEMENT DATABASE PROCESS: two addresses of a server, its database, and the id of its process.

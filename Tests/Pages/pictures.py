@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Makes the pictures of Documentation/Images: two pages of a server, and what an app may show.
 
 pictures.py PUBLIC MANAGEMENT DATABASE BINARY STATE FOLDER: two addresses of a server, its database, the program, its

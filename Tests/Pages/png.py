@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Writes a picture of a screen anew with 256 colors, which takes a third of the bytes."""
 
 import struct

@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Opens each page of a server with a policy and 30 days of counts, as people do, and compares what it says with SQL.
 
 story.py PUBLIC MANAGEMENT DATABASE BINARY STATE SCREENSHOTS SEED AWAY: two addresses of a server, its database, the

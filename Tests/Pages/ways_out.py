@@ -1,6 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
-
 """Ways to leave a lockout of the web component, none of which may work. Each gets the tests, which have the window."""
 
 from selenium.webdriver.common.action_chains import ActionChains

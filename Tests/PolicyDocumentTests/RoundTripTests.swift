@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyDocument
 import Postgres
 import TestDatabase
@@ -29,8 +26,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A policy file is the same text for the same rows, and changes nothing when it is applied",
-        .migratedDatabase,
+        "A policy file is the same text for the same rows, and changes nothing when it is applied", .migratedDatabase,
         arguments: seeds
     )
     func changesNothing(seed: UInt64) async throws {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import NIOPosix
 import TestChecks
@@ -43,10 +40,7 @@ struct AnswerTotalsTests {
     /// Rules that fill all places, each with this number.
     private func full(_ number: Int, hour: Int64 = 0) -> RuleTotals {
         var totals = RuleTotals()
-        totals.add(
-            Dictionary(uniqueKeysWithValues: (0..<RuleTotals.places).map { ("rule-\($0)", number) }),
-            hour: hour
-        )
+        totals.add(Dictionary(uniqueKeysWithValues: (0..<RuleTotals.places).map { ("rule-\($0)", number) }), hour: hour)
         return totals
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Logging
 import Testing
@@ -64,9 +61,7 @@ final class BrakeFileTests {
 
         let policy = LivePolicy()
         let service = BrakeService(
-            file: file,
-            policy: policy,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            file: file, policy: policy, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         /// The reason of the brake, or "off", and whether the fault is noted.
         func state(after edit: () throws -> Void) rethrows -> String {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Foundation
 import Logging
@@ -27,10 +24,7 @@ struct CountDeliveryTests {
             counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
             recorder = try #require(counting.recorders[loop])
             delivery = CountDelivery(
-                database: { database() },
-                counting: counting,
-                clock: { CountedPolicy.noon },
-                logger: log.logger
+                database: { database() }, counting: counting, clock: { CountedPolicy.noon }, logger: log.logger
             )
         }
 

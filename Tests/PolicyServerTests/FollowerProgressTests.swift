@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Foundation
 import Logging
@@ -34,9 +31,7 @@ struct FollowerProgressTests {
 
         policy.noteFollowerStep(nextDue: start - .seconds(1))
         let metrics = ServerMetrics(
-            policy: policy,
-            listener: ListenerStatistics(),
-            counting: nil,
+            policy: policy, listener: ListenerStatistics(), counting: nil,
             clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
         )
         let text = metrics.document(.prometheus)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Foundation
 import Logging
@@ -33,10 +30,7 @@ struct FuseDeliveryTests {
             counting = CheckCounting(eventLoopGroup: group, maximumKinds: 100)
             recorder = try #require(counting.recorders[group.next()])
             delivery = CountDelivery(
-                database: { database() },
-                counting: counting,
-                clock: { FuseDeliveryTests.now() },
-                logger: log.logger
+                database: { database() }, counting: counting, clock: { FuseDeliveryTests.now() }, logger: log.logger
             )
         }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import PolicyStore
 import Testing
@@ -39,25 +36,15 @@ struct LastGoodPolicyFileTests {
             token: "token-\(revision)",
             apps: titles.indices.map { number in
                 App(
-                    bundle: "com.example.app\(number)",
-                    name: awkward,
-                    paused: number == 1,
-                    storeID: Int64(number) + 1,
-                    seller: awkward,
-                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")],
+                    bundle: "com.example.app\(number)", name: awkward, paused: number == 1, storeID: Int64(number) + 1,
+                    seller: awkward, storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")],
                     feedTemplates: [FeedTemplate(name: "v", contentType: "text/plain", body: awkward)]
                 )
             },
             releases: titles.indices.map { number in
                 Release(
-                    id: Int64(number),
-                    bundle: "com.example.app\(number)",
-                    platform: "ios",
-                    version: "1.2",
-                    build: "42",
-                    minOS: "15",
-                    regions: ["DE"],
-                    liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
+                    id: Int64(number), bundle: "com.example.app\(number)", platform: "ios", version: "1.2", build: "42",
+                    minOS: "15", regions: ["DE"], liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
                     notes: [ReleaseNote(language: "de", text: awkward), ReleaseNote(text: titles[number])]
                 )
             },

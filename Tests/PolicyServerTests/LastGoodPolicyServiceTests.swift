@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -26,11 +23,7 @@ struct LastGoodPolicyServiceTests {
         policy.replace(with: try ExamplePolicy.policy(revision: 7), at: Self.noon)
         let log = LogRecord()
         let service = LastGoodPolicyService(
-            file: file,
-            policy: policy,
-            clock: { Self.noon },
-            logger: log.logger,
-            retryInterval: .milliseconds(10)
+            file: file, policy: policy, clock: { Self.noon }, logger: log.logger, retryInterval: .milliseconds(10)
         )
         let services = ServiceGroup(services: [service], logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -73,11 +66,8 @@ struct LastGoodPolicyServiceTests {
         func run(_ body: () async throws -> Void) async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             var service = LastGoodPolicyService(
-                file: LastGoodPolicyFile(stateDirectory: folder),
-                policy: policy,
-                clock: { [clock] in clock.now() },
-                logger: log.logger,
-                retryInterval: .milliseconds(5)
+                file: LastGoodPolicyFile(stateDirectory: folder), policy: policy, clock: { [clock] in clock.now() },
+                logger: log.logger, retryInterval: .milliseconds(5)
             )
             service.trial = PolicyTrial(stateDirectory: folder, clock: { [clock] in clock.now() })
             let services = ServiceGroup(services: [service], logger: log.logger)

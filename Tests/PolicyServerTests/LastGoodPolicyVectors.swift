@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestPolicies
 import UpdatePolicy
@@ -30,13 +27,8 @@ enum LastGoodPolicyVectors {
         apps: [App(bundle: "com.example.doto")],
         rules: [
             Rule(
-                key: "update",
-                bundle: "com.example.doto",
-                target: "1.2",
-                title: "Please update",
-                text: "{target} is there",
-                remind: DayTimeInterval(microseconds: 86_400_000_000),
-                shows: 3,
+                key: "update", bundle: "com.example.doto", target: "1.2", title: "Please update",
+                text: "{target} is there", remind: DayTimeInterval(microseconds: 86_400_000_000), shows: 3,
                 skippable: true
             )
         ]
@@ -60,14 +52,8 @@ enum LastGoodPolicyVectors {
         ],
         releases: [
             Release(
-                id: 1,
-                bundle: "com.example.Doto",
-                platform: "ios",
-                version: "1.2",
-                build: "42",
-                minOS: "15",
-                regions: ["DE", "JP"],
-                liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
+                id: 1, bundle: "com.example.Doto", platform: "ios", version: "1.2", build: "42", minOS: "15",
+                regions: ["DE", "JP"], liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
                 withdrawnAt: Timestamp("2030-01-01T00:00:00Z")
             ),
             Release(id: 2, bundle: "com.example.Doto", platform: "ios", version: "2.0.0-beta.1", staged: true),
@@ -102,11 +88,7 @@ enum LastGoodPolicyVectors {
                 texts: [RuleText(language: "de", title: "Neu", text: "Da ist {target}")]
             ),
             Rule(
-                key: "hello",
-                bundle: "com.example.Doto",
-                enabled: true,
-                title: "Hello",
-                text: "Text of hello",
+                key: "hello", bundle: "com.example.Doto", enabled: true, title: "Hello", text: "Text of hello",
                 texts: [RuleText(language: "zh-Hant", title: "你好", text: "文字")]
             ),
             Rule(
@@ -129,12 +111,7 @@ enum LastGoodPolicyVectors {
             ),
             Rule(key: "off", bundle: "com.example.paused", enabled: false, title: "Off", text: "x"),
             Rule(
-                key: "everybody",
-                enabled: true,
-                position: 5,
-                versions: "*",
-                title: "For all",
-                text: "Every app.",
+                key: "everybody", enabled: true, position: 5, versions: "*", title: "For all", text: "Every app.",
                 link: "https://example.com/"
             ),
         ]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import TestChecks
 import Testing
@@ -61,10 +58,7 @@ struct MetricsTests {
     func tellsReloadFaults() {
         let policy = LivePolicy()
         let metrics = ServerMetrics(
-            policy: policy,
-            listener: ListenerStatistics(),
-            counting: nil,
-            clock: { CountedPolicy.noon }
+            policy: policy, listener: ListenerStatistics(), counting: nil, clock: { CountedPolicy.noon }
         )
         func fault() -> Substring? {
             metrics.document(.prometheus).split(separator: "\n").first {

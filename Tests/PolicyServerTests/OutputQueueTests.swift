@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Synchronization
 import Testing
@@ -61,9 +58,7 @@ struct OutputQueueTests {
 
     private static func queue(_ disk: Disk) -> OutputQueue {
         OutputQueue(
-            capacity: 1 << 20,
-            retryInterval: .milliseconds(1),
-            gapNotice: { "missing \($0)" },
+            capacity: 1 << 20, retryInterval: .milliseconds(1), gapNotice: { "missing \($0)" },
             write: { disk.write($0) }
         )
     }

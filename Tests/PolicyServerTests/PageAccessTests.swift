@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Foundation
 import NIOCore
@@ -20,8 +17,7 @@ struct PageAccessTests {
     ) -> PageAccess.Refusal? {
         access.refusal(
             authorization: password.map { "Basic " + Data("anybody:\($0)".utf8).base64EncodedString() },
-            from: IPAddress(client),
-            now: start + .seconds(seconds)
+            from: IPAddress(client), now: start + .seconds(seconds)
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Logging
 import NIOCore
@@ -38,9 +35,7 @@ struct PublicListenerTests {
             socket: nil,
             policy: policy,
             bootstrap: CheckServerBootstrap(
-                policy: policy.answering,
-                eventLoopGroup: group,
-                clock: { Timestamp(microsecondsSince1970: 0) }
+                policy: policy.answering, eventLoopGroup: group, clock: { Timestamp(microsecondsSince1970: 0) }
             ),
             eventLoopGroup: group,
             logger: logger,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Testing
 import UpdatePolicy
@@ -99,12 +96,7 @@ struct ReloadDecisionTests {
         for (version, seconds) in [(Self.version(0, "b"), 300), (Self.version(6, "c"), 2)] as [(PolicyVersion, Int64)] {
             var decision = ReloadDecision()
             for time in [0, seconds - 1, seconds] {
-                let verdict = decision.verdict(
-                    on: version,
-                    inPlaceOf: kept,
-                    at: Self.time(time),
-                    isPrimary: true
-                )
+                let verdict = decision.verdict(on: version, inPlaceOf: kept, at: Self.time(time), isPrimary: true)
                 #expect((verdict == .load) == (time == seconds))
             }
         }

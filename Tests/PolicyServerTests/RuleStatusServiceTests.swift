@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Logging
 import Postgres
@@ -14,10 +11,7 @@ import Testing
 struct RuleStatusServiceTests {
     private static func counted(_ service: RuleStatusService) -> Set<Substring> {
         let metrics = ServerMetrics(
-            policy: LivePolicy(),
-            listener: ListenerStatistics(),
-            counting: nil,
-            ruleStatuses: service,
+            policy: LivePolicy(), listener: ListenerStatistics(), counting: nil, ruleStatuses: service,
             clock: { CountedPolicy.noon }
         )
         let lines = metrics.document(.prometheus).split(separator: "\n").filter {
@@ -42,10 +36,8 @@ struct RuleStatusServiceTests {
         )
         let url = database.url(user: "versiongate_server")
         let service = RuleStatusService(
-            database: { PostgresConfiguration(connectionString: url) },
-            policy: LivePolicy(),
-            clock: { CountedPolicy.noon },
-            logger: Logger(label: "test")
+            database: { PostgresConfiguration(connectionString: url) }, policy: LivePolicy(),
+            clock: { CountedPolicy.noon }, logger: Logger(label: "test")
         )
         #expect(Self.counted(service).isEmpty)
         await service.ask()

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import Configuration
 import Logging
@@ -115,9 +112,7 @@ struct SettingTests {
                 "--rate-limit (VERSIONGATE_RATE_LIMIT): \"fast\" is not a rate; write PER_SECOND, from 0.001 to 1000000, "
                     + "or PER_SECOND:BURST with a whole burst from 1 to 1000000, such as 5:20"
             ),
-            (
-                "logFormat", "xml", "--log-format (VERSIONGATE_LOG_FORMAT) is \"xml\"; it must be one of text, json"
-            ),
+            ("logFormat", "xml", "--log-format (VERSIONGATE_LOG_FORMAT) is \"xml\"; it must be one of text, json"),
             (
                 "logLevel", "loud",
                 "--log-level (VERSIONGATE_LOG_LEVEL) is \"loud\"; it must be one of trace, debug, info, notice, warning, "

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestRandom
 import Testing
@@ -40,8 +37,7 @@ struct StoredRowTests {
         checkMembers(LastGoodPolicyFile.Section.blank)
         // A policy is the header and the sections.
         #expect(
-            Self.properties(of: LastGoodPolicyVectors.policy) == ["revision", "token", "apps", "releases", "rules"]
-        )
+            Self.properties(of: LastGoodPolicyVectors.policy) == ["revision", "token", "apps", "releases", "rules"])
     }
 
     private static func read<Row: StoredRow>(_ json: String) throws -> Row {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Logging
 import NIOCore
@@ -27,11 +24,8 @@ struct WatchdogServiceTests {
             let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
             let manager = try SystemdNotifier(environment: ["NOTIFY_SOCKET": socket.name], processID: 1)
             service = WatchdogService(
-                interval: .milliseconds(20),
-                eventLoopGroup: group,
-                supervision: Supervision(manager: manager, logger: logger),
-                policy: policy,
-                logger: record.logger
+                interval: .milliseconds(20), eventLoopGroup: group,
+                supervision: Supervision(manager: manager, logger: logger), policy: policy, logger: record.logger
             )
         }
     }

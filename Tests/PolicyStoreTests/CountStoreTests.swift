@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import Testing
@@ -22,11 +19,8 @@ struct CountStoreTests {
         for (name, checks) in counts {
             batch.checks.append(
                 CheckCount(
-                    hour: Self.noon.advanced(byMicroseconds: hours * Self.hour),
-                    kind: name.map(kind),
-                    checks: checks,
-                    messages: checks / 2,
-                    lockouts: checks / 4
+                    hour: Self.noon.advanced(byMicroseconds: hours * Self.hour), kind: name.map(kind), checks: checks,
+                    messages: checks / 2, lockouts: checks / 4
                 )
             )
         }
@@ -78,11 +72,7 @@ struct CountStoreTests {
         for name in ["a ios 0.1 - - -", "b ios 1.0 - - -"] {
             batch.checks.append(
                 CheckCount(
-                    hour: Timestamp(secondsSince1970: hour),
-                    kind: kind(name),
-                    checks: 5,
-                    messages: 1,
-                    lockouts: 0
+                    hour: Timestamp(secondsSince1970: hour), kind: kind(name), checks: 5, messages: 1, lockouts: 0
                 )
             )
         }
@@ -265,9 +255,7 @@ struct CountStoreTests {
         try await rollUp(server)
         try await add(batch([("a - - - - -", 8), (nil, 1)], hours: -241), server)
         try await rollUp(server)
-        #expect(
-            try await rows(server, Self.all) == ["02-19 00 - - - - - -: 1 0 0", "02-19 00 a - - - - -: 12 6 3"]
-        )
+        #expect(try await rows(server, Self.all) == ["02-19 00 - - - - - -: 1 0 0", "02-19 00 a - - - - -: 12 6 3"])
     }
 
     @Test("Counts of days are deleted when they are kept no longer")
@@ -420,40 +408,26 @@ struct CountStoreTests {
         )
     }
 
-    @Test(
-        "Counts say how many checks were of more kinds than a server keeps apart, in hours and then in days"
-    )
+    @Test("Counts say how many checks were of more kinds than a server keeps apart, in hours and then in days")
     func addsMerged() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         for _ in 0..<2 {
             var batch = batch([(nil, 4)], hours: -240)
             batch.merged = [
-                MergedCount(
-                    hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour),
-                    bundle: "a",
-                    checks: 3
-                ),
-                MergedCount(
-                    hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour),
-                    bundle: "b",
-                    checks: 1
-                ),
+                MergedCount(hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour), bundle: "a", checks: 3),
+                MergedCount(hour: Self.noon.advanced(byMicroseconds: -240 * Self.hour), bundle: "b", checks: 1),
             ]
             try await add(batch, server)
         }
         try await rollUp(server)
         let merged =
             "SELECT format('%s %s %s', hour AT TIME ZONE 'UTC', bundle, checks) FROM merged_counts ORDER BY 1"
-        #expect(
-            try await rows(server, merged) == ["2026-02-19 00:00:00 a 6", "2026-02-19 00:00:00 b 2"]
-        )
+        #expect(try await rows(server, merged) == ["2026-02-19 00:00:00 a 6", "2026-02-19 00:00:00 b 2"])
         try await rollUp(server, keepingDays: 1)
         #expect(try await rows(server, merged) == [])
     }
 
-    @Test(
-        "Counts of a server whose clock is ahead by more than a day are deleted, and are in no period before"
-    )
+    @Test("Counts of a server whose clock is ahead by more than a day are deleted, and are in no period before")
     func boundsTheFuture() async throws {
         let database = TestDatabase.current
         let server = try await database.connect(user: "versiongate_server")
@@ -483,9 +457,7 @@ struct CountStoreTests {
         )
     }
 
-    @Test(
-        "Counts tell which kinds there were in the last days: those of most days first, and each app has its part"
-    )
+    @Test("Counts tell which kinds there were in the last days: those of most days first, and each app has its part")
     func recentKinds() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         try await server.execute(

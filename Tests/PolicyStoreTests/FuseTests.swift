@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import Synchronization
@@ -115,12 +112,7 @@ struct FuseTests {
                 checksLeft -= checks
                 lockoutsLeft -= part
                 return Row(
-                    rule: index,
-                    bundle: bundle,
-                    age: age,
-                    checks: checks,
-                    lockouts: part,
-                    isCurrent: random.chance(97)
+                    rule: index, bundle: bundle, age: age, checks: checks, lockouts: part, isCurrent: random.chance(97)
                 )
             }
         }
@@ -307,12 +299,7 @@ struct FuseTests {
             let now = Timestamp(try minute.value(as: PostgresTimestamp.self))
             batch.lockouts = [
                 LockoutCount(
-                    rule: "k",
-                    bundle: "a",
-                    minute: now,
-                    checks: checks,
-                    lockouts: lockouts,
-                    revision: revision
+                    rule: "k", bundle: "a", minute: now, checks: checks, lockouts: lockouts, revision: revision
                 )
             ]
             let counts = batch
@@ -425,9 +412,7 @@ struct FuseTests {
             ("", "SET LOCAL application_name = 'psql';"),
         ] {
             let after = await #expect(throws: PostgresError.self) {
-                try await admin.execute(
-                    "BEGIN; \(before) SELECT blow_fuses(); \(between) UPDATE rules SET title = 'u'"
-                )
+                try await admin.execute("BEGIN; \(before) SELECT blow_fuses(); \(between) UPDATE rules SET title = 'u'")
             }
             #expect(after?.message == "this transaction blows fuses, so it can edit nothing else")
             #expect(after?.hint == "COMMIT, then edit.")

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import Synchronization
@@ -88,9 +85,7 @@ struct GuardTests {
                 "UPDATE rules SET target = NULL WHERE key = 't'; INSERT INTO rule_texts VALUES ('t', 'de', '{target}', 'x')",
                 "rule_texts", #"{"rule": "t", "language": "de"}"#
             ),
-            (
-                "DELETE FROM releases; UPDATE rules SET enabled = true WHERE key = 'k'", "rules", #"{"key": "k"}"#
-            ),
+            ("DELETE FROM releases; UPDATE rules SET enabled = true WHERE key = 'k'", "rules", #"{"key": "k"}"#),
         ]
     )
     func namesTheRow(script: String, table: String, row: String) async throws {
@@ -103,8 +98,7 @@ struct GuardTests {
     }
 
     @Test(
-        "Of two transactions that are wrong together the later is refused",
-        arguments: Trials.some(pairs),
+        "Of two transactions that are wrong together the later is refused", arguments: Trials.some(pairs),
         [false, true]
     )
     func judgesUnderTheLock(
@@ -139,9 +133,7 @@ struct GuardTests {
             "UPDATE rules SET enabled = true WHERE key = 'k';@ UPDATE releases SET withdrawn_at = '2026-01-01Z'",
             "rules_lockout_guard"
         ),
-        (
-            "UPDATE rules SET enabled = true WHERE key = 'k';@ UPDATE releases SET bundle = 'b'", "rules_lockout_guard"
-        ),
+        ("UPDATE rules SET enabled = true WHERE key = 'k';@ UPDATE releases SET bundle = 'b'", "rules_lockout_guard"),
         (
             """
             UPDATE apps SET bundle = 'A' WHERE bundle = 'a';@ UPDATE rules SET enabled = true WHERE key = 'k';@

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import Synchronization
@@ -116,8 +113,7 @@ struct MassEditTests {
     func holdsTheLockForNoRow() async throws {
         let owner = try await owner()
         let (error, room) = try await waiting(
-            "UPDATE rules SET position = position + 1",
-            for: ("SELECT FROM policy_revision FOR UPDATE", "ROLLBACK"),
+            "UPDATE rules SET position = position + 1", for: ("SELECT FROM policy_revision FOR UPDATE", "ROLLBACK"),
             of: owner
         )
         #expect(error == nil)
@@ -136,8 +132,7 @@ struct MassEditTests {
         // The constraints of the other are immediate, so it holds the lock from its edit on.
         let (error, _) = try await waiting(
             "UPDATE rules SET versions = '<2', lockout = true, enabled = true",
-            for: ("SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET withdrawn_at = now()", "COMMIT"),
-            of: owner
+            for: ("SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET withdrawn_at = now()", "COMMIT"), of: owner
         )
         #expect(error?.constraint == "rules_lockout_guard")
         #expect(try await owner.query("SELECT count(*) FROM rules WHERE lockout").value(as: Int.self) == 0)

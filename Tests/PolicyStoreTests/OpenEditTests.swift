@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Logging
 import Postgres
@@ -197,9 +194,7 @@ struct OpenEditTests {
             _ = try await connection.query("SELECT brake_rule($1, $2)", [key, what])
         case ..<58: _ = try await connection.query("SELECT brake_app($1)", [random.pick(["a", "b", "c"])])
         case ..<74:
-            let (title, changed, ramped) = (
-                "t\(random.next())", random.some(keys, upTo: 5), random.some(keys, upTo: 3)
-            )
+            let (title, changed, ramped) = ("t\(random.next())", random.some(keys, upTo: 5), random.some(keys, upTo: 3))
             _ = try await editing.edit(by: author) { editor in
                 let version = try PolicyReader.version(editor.session)
                 let policy = try PolicyReader.editedPolicy(editor.session)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import Testing
@@ -37,12 +34,9 @@ struct PolicyColumnTests {
             """
         ).map { row in
             Column(
-                table: try row.decode(0, as: String.self),
-                name: try row.decode(1, as: String.self),
-                type: try row.decode(2, as: String.self),
-                isRequired: try row.decode(3, as: Bool.self),
-                isGenerated: try row.decode(4, as: Bool.self),
-                defaultValue: try row.decode(5, as: String?.self)
+                table: try row.decode(0, as: String.self), name: try row.decode(1, as: String.self),
+                type: try row.decode(2, as: String.self), isRequired: try row.decode(3, as: Bool.self),
+                isGenerated: try row.decode(4, as: Bool.self), defaultValue: try row.decode(5, as: String?.self)
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import TestDatabase
@@ -44,12 +41,8 @@ struct PolicyReaderTests {
         #expect(
             policy.apps == [
                 App(
-                    bundle: "com.example.Doto",
-                    name: "Dotö \"x\"",
-                    paused: true,
-                    storeID: 9_007_199_254_740_991,
-                    seller: "Ü",
-                    storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")],
+                    bundle: "com.example.Doto", name: "Dotö \"x\"", paused: true, storeID: 9_007_199_254_740_991,
+                    seller: "Ü", storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")],
                     feedTemplates: [FeedTemplate(name: "v.json", contentType: "application/json", body: "{\n}")]
                 )
             ]
@@ -58,15 +51,8 @@ struct PolicyReaderTests {
         #expect(
             release
                 == Release(
-                    id: release.id,
-                    bundle: "com.example.Doto",
-                    platform: "ios",
-                    version: "v1.2",
-                    build: "42",
-                    minOS: "15",
-                    regions: ["DE", "US"],
-                    liveAt: Timestamp("2026-03-01T12:00:00.000001Z"),
-                    staged: false,
+                    id: release.id, bundle: "com.example.Doto", platform: "ios", version: "v1.2", build: "42",
+                    minOS: "15", regions: ["DE", "US"], liveAt: Timestamp("2026-03-01T12:00:00.000001Z"), staged: false,
                     withdrawnAt: Timestamp("2026-04-01T12:00:00Z"),
                     notes: [ReleaseNote(language: "de", text: "Neu"), ReleaseNote(text: "New\nÄ {app}")]
                 )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import TestRandom
@@ -77,9 +74,7 @@ struct PolicyUpdateTests {
         // Another history with the same numbers, as after a restore.
         let other = PolicyVersion(revision: known.revision, token: "00000000-0000-0000-0000-000000000000")
         #expect(try await PolicyReader.update(database, since: other) == nil)
-        #expect(
-            try await PolicyReader.update(database, since: PolicyVersion(revision: 99, token: known.token)) == nil
-        )
+        #expect(try await PolicyReader.update(database, since: PolicyVersion(revision: 99, token: known.token)) == nil)
         // An edit that went around the triggers, as superusers can.
         try await database.execute(
             """

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import TestDatabase
@@ -84,34 +81,22 @@ struct RefusalTests {
         Refusal(rule: "bundle", "'com.example.nothing'", message: "com.example.nothing", hint: "app"),
         Refusal(rule: "target", "'1.2'", message: "target", hint: "bundle"),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', '', 'x')",
-            column: "title",
-            message: "title",
+            "INSERT INTO rules (key, title, text) VALUES ('k', '', 'x')", column: "title", message: "title", hint: ""
+        ),
+        Refusal(
+            "INSERT INTO rules (key, title, text) VALUES ('Upper', 't', 'x')", column: "key", message: "Upper", hint: ""
+        ),
+        Refusal(
+            "INSERT INTO rules (key, title, text) VALUES ('k', E'a\\tb', 'x')", column: "title", message: "title",
             hint: ""
         ),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('Upper', 't', 'x')",
-            column: "key",
-            message: "Upper",
+            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'x {target}')", column: "text", message: "{target}",
             hint: ""
         ),
         Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', E'a\\tb', 'x')",
-            column: "title",
-            message: "title",
-            hint: ""
-        ),
-        Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'x {target}')",
-            column: "text",
-            message: "{target}",
-            hint: ""
-        ),
-        Refusal(
-            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'until {date}')",
-            column: "text",
-            message: "{date} in a rule without an end",
-            hint: "Set ends_at, or take {date} out."
+            "INSERT INTO rules (key, title, text) VALUES ('k', 't', 'until {date}')", column: "text",
+            message: "{date} in a rule without an end", hint: "Set ends_at, or take {date} out."
         ),
         Refusal(
             """

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import TestDatabase
@@ -103,10 +100,7 @@ struct RevisionTests {
             added rollout_steps x 2031-01-01T00:00:00+00:00: rollout 5
             """
         ),
-        (
-            "UPDATE apps SET bundle = 'A'; UPDATE apps SET name = 'B'",
-            "apps A: bundle a -> A, name - -> B"
-        ),
+        ("UPDATE apps SET bundle = 'A'; UPDATE apps SET name = 'B'", "apps A: bundle a -> A, name - -> B"),
         ("UPDATE apps SET bundle = 'A'; DELETE FROM apps", "removed apps a"),
         ("DELETE FROM apps; INSERT INTO apps (bundle, name) VALUES ('a', 'A')", "apps a: name - -> A"),
         (
@@ -116,8 +110,7 @@ struct RevisionTests {
     ]
 
     @Test(
-        "The revision counts what a transaction comes to, whenever its edits are recorded",
-        arguments: ways,
+        "The revision counts what a transaction comes to, whenever its edits are recorded", arguments: ways,
         ["DEFERRED", "IMMEDIATE"]
     )
     func countsTheOutcome(_ way: (script: String, edits: String), _ mode: String) async throws {

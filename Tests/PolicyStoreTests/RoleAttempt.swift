@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Testing
 
 /// Something that a role must not do, and what PostgreSQL says to it.
@@ -40,15 +37,9 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "SELECT versiongate_internal.record_noted_edits()",
             "permission denied for function record_noted_edits"
         ),
-        RoleAttempt(
-            "SELECT versiongate_internal.take_edits(NULL)",
-            "permission denied for function take_edits"
-        ),
+        RoleAttempt("SELECT versiongate_internal.take_edits(NULL)", "permission denied for function take_edits"),
         RoleAttempt("SELECT versiongate_internal.undo_rows(1)", "permission denied for function undo_rows"),
-        RoleAttempt(
-            "SELECT versiongate_internal.refuse_truncate()",
-            "permission denied for function refuse_truncate"
-        ),
+        RoleAttempt("SELECT versiongate_internal.refuse_truncate()", "permission denied for function refuse_truncate"),
         RoleAttempt(
             "INSERT INTO changes (id, at, role) VALUES (99, now(), 'versiongate')",
             "permission denied for table changes"
@@ -184,8 +175,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
             "permission denied to set session authorization \"versiongate\""
         ),
         RoleAttempt(
-            "GRANT versiongate TO CURRENT_USER",
-            "must be superuser to alter superusers",
+            "GRANT versiongate TO CURRENT_USER", "must be superuser to alter superusers",
             "permission denied to grant role \"versiongate\""
         ),
         RoleAttempt("ALTER ROLE CURRENT_USER CREATEDB", "permission denied"),
@@ -198,15 +188,13 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("REASSIGN OWNED BY versiongate TO CURRENT_USER", "permission denied to reassign objects"),
         RoleAttempt("ALTER SYSTEM SET fsync = off", "permission denied to set parameter \"fsync\""),
         RoleAttempt(
-            "ALTER ROLE versiongate SET search_path = pg_temp",
-            "must be superuser to alter superusers",
+            "ALTER ROLE versiongate SET search_path = pg_temp", "must be superuser to alter superusers",
             "permission denied to alter role"
         ),
 
         // The machine that PostgreSQL runs on
         RoleAttempt(
-            "COPY public.apps TO '/tmp/z'",
-            "must be superuser or have privileges of the pg_write_server_files",
+            "COPY public.apps TO '/tmp/z'", "must be superuser or have privileges of the pg_write_server_files",
             "permission denied to COPY to a file"
         ),
         RoleAttempt(
@@ -226,8 +214,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("LOAD 'auto_explain'", "access to library \"auto_explain\" is not allowed"),
         RoleAttempt("SELECT pg_reload_conf()", "permission denied for function pg_reload_conf"),
         RoleAttempt(
-            "SELECT pg_terminate_backend({owner})",
-            "must be a superuser to terminate superuser process",
+            "SELECT pg_terminate_backend({owner})", "must be a superuser to terminate superuser process",
             "permission denied to terminate process"
         ),
     ]
@@ -278,9 +265,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("SELECT versiongate_internal.guard_brake(NULL)", "permission denied for function guard_brake"),
         RoleAttempt("BEGIN; SELECT rehearse_edits(); UPDATE apps SET name = 'z'", "permission denied for table apps"),
         RoleAttempt(
-            "SELECT brake_rule('k', 'enable')",
-            "\"enable\" is nothing that a brake does to a rule",
-            sqlState: "22023"
+            "SELECT brake_rule('k', 'enable')", "\"enable\" is nothing that a brake does to a rule", sqlState: "22023"
         ),
     ]
 
@@ -311,9 +296,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("ALTER ROLE versiongate_server SET statement_timeout = 1", "permission denied"),
         RoleAttempt("SELECT versiongate_internal.note_server('x', 1)", "permission denied for function note_server"),
         RoleAttempt(
-            "SELECT rows_at(NULL::pg_authid, 0)",
-            "pg_authid is not the row of a policy table",
-            sqlState: "22023"
+            "SELECT rows_at(NULL::pg_authid, 0)", "pg_authid is not the row of a policy table", sqlState: "22023"
         ),
         RoleAttempt("SELECT rows_at(NULL::changes, 0)", "changes is not the row of a policy table", sqlState: "22023"),
         RoleAttempt("SELECT rows_at(NULL::pg_temp.rules, 0)", "pg_temp", sqlState: "22023"),
@@ -325,8 +308,7 @@ struct RoleAttempt: Sendable, CustomTestStringConvertible {
         RoleAttempt("UPDATE releases SET id = 5", "column \"id\" can only be updated to DEFAULT", sqlState: "428C9"),
         RoleAttempt(
             "INSERT INTO releases (id, bundle, platform, version) VALUES (5, 'a', 'ios', '9')",
-            "cannot insert a non-DEFAULT value into column \"id\"",
-            sqlState: "428C9"
+            "cannot insert a non-DEFAULT value into column \"id\"", sqlState: "428C9"
         ),
         RoleAttempt("SELECT undo_change(4711)", "there is no change 4711", sqlState: "P0002"),
     ]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import Testing
@@ -27,10 +24,7 @@ struct ServerSessionTests {
         try await server.execute("SET application_name = 'versiongate serve'")
         for revision in [41, 1_234_567] as [Int64] {
             try await ServerSession.Description(
-                revision: revision,
-                address: address,
-                databaseClockOffset: offset,
-                faults: faults
+                revision: revision, address: address, databaseClockOffset: offset, faults: faults
             ).make(over: server)
             let found = try await server.withSession { try ServerSession.all($0) }
             #expect(found.count == 1, "\(address)")

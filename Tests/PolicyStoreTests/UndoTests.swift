@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 import Postgres
 import Synchronization
@@ -60,10 +57,7 @@ struct UndoTests {
             ],
             "rule k: text set by change 5; note, title set by change 4"
         ),
-        (
-            ["DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('A')"],
-            "app a: inserted again by change 4"
-        ),
+        (["DELETE FROM apps", "INSERT INTO apps (bundle) VALUES ('A')"], "app a: inserted again by change 4"),
     ]
 
     @Test(
@@ -187,8 +181,7 @@ struct UndoTests {
     ]
 
     @Test(
-        "An undo takes back what shifted or swapped rows, and is taken back itself",
-        arguments: Trials.some(shifts),
+        "An undo takes back what shifted or swapped rows, and is taken back itself", arguments: Trials.some(shifts),
         [false, true]
     )
     func undoesShifts(_ shift: (edits: [String], table: String), immediate: Bool) async throws {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import Synchronization
 import TestDatabase
@@ -50,9 +47,7 @@ struct WayOutTests {
         ("UPDATE releases SET regions = '{US}' \(newest)", lost + "ios (some regions or systems)", "on"),
         ("UPDATE releases SET min_os = '99' \(newest)", lost + "ios (some regions or systems)", "on"),
         ("UPDATE releases SET withdrawn_at = now() + interval '1 minute' \(newest)", lost + "ios from ", "on"),
-        (
-            "UPDATE releases SET withdrawn_at = now() \(newest)", lost + "ios", "on without lockout: no way out on ios"
-        ),
+        ("UPDATE releases SET withdrawn_at = now() \(newest)", lost + "ios", "on without lockout: no way out on ios"),
         ("DELETE FROM releases \(newest)", lost + "ios", "on without lockout: no way out on ios"),
         (
             "UPDATE rules SET regions = '{JP}'; UPDATE releases SET regions = '{US}' \(newest)", lost + "ios in JP",
@@ -137,8 +132,7 @@ struct WayOutTests {
         (final(10), "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 99)", []),
         (
             final(10) + "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 100);",
-            "UPDATE rollout_steps SET at = '2099-01-01Z' WHERE at > now()",
-            [hidden("2099-01-01T00:00:00Z")]
+            "UPDATE rollout_steps SET at = '2099-01-01Z' WHERE at > now()", [hidden("2099-01-01T00:00:00Z")]
         ),
         (
             final(10) + "INSERT INTO rollout_steps VALUES ('all', now(), 10), ('all', '2100-01-01Z', 100);",
@@ -268,10 +262,7 @@ struct WayOutTests {
     /// Edits, and what policy_warnings says of rules then: the warning, and its detail behind a bar.
     static let warnedOf: [(edit: String, listed: [String])] = [
         ("UPDATE releases SET note = 'n'", []),
-        (
-            "UPDATE releases SET withdrawn_at = '2100-01-01Z' \(newest)",
-            [lost + "ios from 2100-01-01T00:00:00Z"]
-        ),
+        ("UPDATE releases SET withdrawn_at = '2100-01-01Z' \(newest)", [lost + "ios from 2100-01-01T00:00:00Z"]),
         (
             """
             INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.4', '2101-01-01Z');
@@ -283,22 +274,10 @@ struct WayOutTests {
             "UPDATE rules SET starts_at = '2100-01-01Z'; UPDATE releases SET staged = true, live_at = NULL \(newest)",
             [lost + "ios from 2100-01-01T00:00:00Z"]
         ),
-        (
-            "UPDATE releases SET staged = true, live_at = NULL \(newest)",
-            [lost + "ios"]
-        ),
-        (
-            "UPDATE releases SET regions = '{US}' \(newest)",
-            [lost + "ios (some regions or systems)"]
-        ),
-        (
-            final(100),
-            [hidden()]
-        ),
-        (
-            final(0) + "INSERT INTO rollout_steps VALUES ('all', '2100-01-01Z', 100)",
-            [hidden("2100-01-01T00:00:00Z")]
-        ),
+        ("UPDATE releases SET staged = true, live_at = NULL \(newest)", [lost + "ios"]),
+        ("UPDATE releases SET regions = '{US}' \(newest)", [lost + "ios (some regions or systems)"]),
+        (final(100), [hidden()]),
+        (final(0) + "INSERT INTO rollout_steps VALUES ('all', '2100-01-01Z', 100)", [hidden("2100-01-01T00:00:00Z")]),
         (
             next("2.4", "2 days")
                 + "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2.4', '2100-01-01Z')",

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Postgres
 import TestDatabase
@@ -93,9 +90,7 @@ struct ConnectingTests {
                 ),
                 logger: TestDatabase.logger
             )
-            let row = try #require(
-                await connection.query("SELECT session_user::text, current_database()::text").first
-            )
+            let row = try #require(await connection.query("SELECT session_user::text, current_database()::text").first)
             #expect(try row[0, String.self] == name)
             #expect(try row[1, String.self] == name)
 

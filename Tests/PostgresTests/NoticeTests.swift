@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Logging
 import Postgres
 import Synchronization
@@ -24,16 +21,11 @@ struct NoticeTests {
         #expect(
             notices.values == [
                 PostgresNotice(
-                    severity: "WARNING",
-                    sqlState: PostgresSQLState(rawValue: "01000"),
-                    message: "platforms without a way out: ios",
-                    detail: "d",
-                    hint: "h"
+                    severity: "WARNING", sqlState: PostgresSQLState(rawValue: "01000"),
+                    message: "platforms without a way out: ios", detail: "d", hint: "h"
                 ),
                 PostgresNotice(
-                    severity: "NOTICE",
-                    sqlState: PostgresSQLState(rawValue: "00000"),
-                    message: "by the way"
+                    severity: "NOTICE", sqlState: PostgresSQLState(rawValue: "00000"), message: "by the way"
                 ),
             ]
         )

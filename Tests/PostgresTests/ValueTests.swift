@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import Testing
@@ -121,9 +118,7 @@ struct ValueTests {
                 + "SET extra_float_digits = -15; SET IntervalStyle = iso_8601"
         )
         let moment = PostgresTimestamp(microsecondsSince1970: 1_700_000_000_123_456)
-        let row = try #require(
-            await connection.query("SELECT $1, $2, $3", [moment, [UInt8(0), 255], 1.0 / 3]).first
-        )
+        let row = try #require(await connection.query("SELECT $1, $2, $3", [moment, [UInt8(0), 255], 1.0 / 3]).first)
         #expect(try row[0, PostgresTimestamp.self] == moment)
         #expect(try row[1, [UInt8].self] == [0, 255])
         #expect(try row[2, Double.self] == 1.0 / 3)

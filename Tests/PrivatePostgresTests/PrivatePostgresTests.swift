@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Glibc
 import Logging
@@ -146,8 +143,7 @@ struct PrivatePostgresTests {
     }
 
     @Test(
-        "A stale file of another process does not keep the server from starting",
-        .whole,
+        "A stale file of another process does not keep the server from starting", .whole,
         arguments: ["", "not a number\n", "this process"]
     )
     func startsBesideAStaleFile(content: String) async throws {
@@ -162,11 +158,8 @@ struct PrivatePostgresTests {
             // A process of the same user, which PostgreSQL by itself takes for another server.
             let asOwner = geteuid() == 0 ? ["setpriv", "--reuid=\(owner)", "--clear-groups", "cat"] : ["cat"]
             _ = try await run(
-                .name(asOwner[0]),
-                arguments: Arguments(Array(asOwner.dropFirst())),
-                input: .inputWriter,
-                output: .discarded,
-                error: .discarded
+                .name(asOwner[0]), arguments: Arguments(Array(asOwner.dropFirst())), input: .inputWriter,
+                output: .discarded, error: .discarded
             ) { execution in
                 let text =
                     content == "this process" ? "\(execution.processIdentifier.value)\n\(server)/data\n" : content
@@ -216,8 +209,7 @@ struct PrivatePostgresTests {
             for role in roles { try await connection.execute("CREATE ROLE \(PostgresIdentifier(role)) LOGIN") }
             for role in roles.dropLast() {
                 let result = try await run(
-                    .name("psql"),
-                    arguments: ["-XAtc", "SELECT session_user", lease.url(user: role)],
+                    .name("psql"), arguments: ["-XAtc", "SELECT session_user", lease.url(user: role)],
                     output: .string(limit: 4096)
                 )
                 #expect(result.standardOutput == role + "\n")
@@ -229,24 +221,19 @@ struct PrivatePostgresTests {
     }
 
     @Test(
-        "Any path of the state folder works",
-        .whole,
+        "Any path of the state folder works", .whole,
         arguments: [String(repeating: "long/", count: 30), "with space, comma; \"quote\" 'and' \\ @ % ü?#&="]
     )
     func takesAnyPath(name: String) async throws {
         try await TemporaryFolder.with { folder in
             let state = folder.path + "/" + name
             let lease = try await PrivatePostgres(
-                stateDirectory: state,
-                options: .init(settings: ["fsync": "off"]),
-                logger: logger
+                stateDirectory: state, options: .init(settings: ["fsync": "off"]), logger: logger
             ).start()
             #expect(try await connect(lease).query("SELECT 1").value() == 1)
             #expect(try FileStatus(lease.socketDirectory).permissions == 0o700)
             let result = try await run(
-                .name("psql"),
-                arguments: ["-XAtc", "SELECT 1", lease.url()],
-                output: .string(limit: 4096)
+                .name("psql"), arguments: ["-XAtc", "SELECT 1", lease.url()], output: .string(limit: 4096)
             )
             #expect(result.standardOutput == "1\n")
             try await lease.releaseAndWait()

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Logging
 import Subprocess
@@ -46,10 +43,7 @@ struct TemporaryFolder {
     /// Makes a file of this folder hold a text.
     func write(_ text: String, to name: String) throws {
         let file = try FileDescriptor.open(
-            FilePath("\(path)/\(name)"),
-            .writeOnly,
-            options: [.create, .truncate],
-            permissions: .ownerReadWrite
+            FilePath("\(path)/\(name)"), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite
         )
         _ = try file.closeAfter { try file.writeAll(text.utf8) }
     }

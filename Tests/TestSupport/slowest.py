@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
-# Copyright the versiongate authors
 """Prints the ten slowest tests, as far as the record of a run of swift test tells.
 
   Tests/TestSupport/slowest.py EVENTS WIDTH      for example: swift test --event-stream-output-path EVENTS

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestFeeds
 import TestPolicies
@@ -21,8 +18,7 @@ enum FeedExample {
             "https://example.com/doto.dmg",
         ]
         let app = App(
-            bundle: bundle,
-            name: "Doto & Co",
+            bundle: bundle, name: "Doto & Co",
             storeLinks: zip(platforms, links).map { StoreLink(platform: $0, link: $1) }
         )
         var releases: [Release] = []
@@ -426,8 +422,7 @@ struct FeedTrapTests {
             #expect(policy.section(ofStoreID: 5)?.app?.bundle == "c.c")
             let withoutNumber = order.filter { $0.storeID == nil }
             let update = PolicyUpdate(
-                bundles: [],
-                includesRulesForEveryApp: false,
+                bundles: [], includesRulesForEveryApp: false,
                 policy: Policy(revision: 2, token: "u", apps: [App(bundle: "c.c")])
             )
             #expect(try policy.updated(with: update).section(ofStoreID: 5)?.app?.bundle == "b.b")
@@ -441,9 +436,7 @@ struct FeedTrapTests {
         var policy = try FeedExample.policy().policy
         policy.rules.append(Rule(key: "every", enabled: true, title: "{app}", text: "x"))
         let update = PolicyUpdate(
-            bundles: [FeedExample.bundle],
-            includesRulesForEveryApp: false,
-            policy: Policy(revision: 2, token: "u")
+            bundles: [FeedExample.bundle], includesRulesForEveryApp: false, policy: Policy(revision: 2, token: "u")
         )
         let reloaded = try CompiledPolicy(policy).updated(with: update)
         let started = try CompiledPolicy(Policy(revision: 2, token: "u", rules: [policy.rules[policy.rules.count - 1]]))
@@ -712,11 +705,7 @@ struct FeedLossTests {
         policy.rules = [rule]
         change(&policy)
         let query = query + (format == .lookup ? [("bundleId", FeedExample.bundle)] : [])
-        let question = FeedQuestion(
-            format: format,
-            bundle: format == .lookup ? nil : FeedExample.bundle,
-            query: query
-        )
+        let question = FeedQuestion(format: format, bundle: format == .lookup ? nil : FeedExample.bundle, query: query)
         return FeedLoss.all(answering: question, by: try CompiledPolicy(policy), at: TestPolicy.noon).map {
             "\($0.key)\($0.platform.map { " on \($0)" } ?? ""): \($0.reason)"
         }

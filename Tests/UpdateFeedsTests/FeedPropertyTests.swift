@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestFeeds
 import TestPolicies
@@ -46,11 +43,7 @@ extension FeedReader {
             query.append(("for", self == .sparkle ? "sparkle" : "flutter"))
         }
         return FeedQuestion(
-            format: format,
-            bundle: path,
-            query: query,
-            acceptLanguage: acceptLanguage,
-            userAgent: userAgent
+            format: format, bundle: path, query: query, acceptLanguage: acceptLanguage, userAgent: userAgent
         )
     }
 }
@@ -137,9 +130,7 @@ struct FeedPropertyTests {
         for index in policy.releases.indices {
             if generator.random.chance(90) { policy.releases[index].platform = platform }
             if generator.random.chance(92) {
-                policy.releases[index].build = String(
-                    build(of: policy.releases[index].version, &generator.random)
-                )
+                policy.releases[index].build = String(build(of: policy.releases[index].version, &generator.random))
             }
         }
         return policy
@@ -188,9 +179,7 @@ struct FeedPropertyTests {
         let isPrerelease = reader.isSemantic && random.chance(50)
         let version = random.pick(Self.versions) + (isPrerelease ? "-beta" : "")
         let host = ReaderHost(
-            version: version,
-            build: Self.build(of: version, &random),
-            os: random.pick(Self.systems(of: platform)),
+            version: version, build: Self.build(of: version, &random), os: random.pick(Self.systems(of: platform)),
             platform: platform
         )
         var whole: [(name: String, value: String)] = [
@@ -280,8 +269,7 @@ struct FeedPropertyTests {
         var counts = (prompts: 0, floors: 0, messages: 0)
         for number in 0..<cases {
             let policy = try CompiledPolicy(
-                Self.policy(&generator, generator.random.pick(["ios", "android", "macos"]))
-            )
+                Self.policy(&generator, generator.random.pick(["ios", "android", "macos"])))
             let time = generator.time()
             let (platform, agent) = generator.random.pick([
                 ("ios", "Doto/7 CFNetwork/1.0 Darwin/23.1.0"), ("macos", "Doto/7 CFNetwork/1.0 Darwin/23.1.0"),
@@ -346,10 +334,8 @@ struct FeedPropertyTests {
             // What is said of builds is said of those that are recorded.
             if recorded == nil, reader.comparesBuilds { continue }
             let host = ReaderHost(
-                version: version,
-                build: recorded?.build.flatMap { Int($0) } ?? 1,
-                os: generator.random.pick(Self.systems(of: platform)),
-                platform: platform
+                version: version, build: recorded?.build.flatMap { Int($0) } ?? 1,
+                os: generator.random.pick(Self.systems(of: platform)), platform: platform
             )
             let question = reader.question(TestPolicy.bundle, [("platform", platform)], version: version)
             let document = FeedDocument(answering: question, by: policy, at: time)
@@ -403,11 +389,7 @@ struct FeedPropertyTests {
             let language = field(["de, en;q=0.5", ",;q=", "*", "q=1;;,"])
             let agent = field(["A/1 Sparkle/2", "Sparkle/2", "Darwin/", "Darwin/9999999999999999999999", "/ Sparkle/"])
             let question = reader.question(
-                TestPolicy.bundle,
-                members,
-                version: "1.0.0",
-                acceptLanguage: language,
-                userAgent: agent
+                TestPolicy.bundle, members, version: "1.0.0", acceptLanguage: language, userAgent: agent
             )
             let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
             let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestPolicies
 import Testing
@@ -81,8 +78,7 @@ struct AnswerTests {
             TestPolicy.rule("d") { $0.target = "1.2" },
         ]
         let app = App(
-            bundle: TestPolicy.bundle,
-            name: "Doto",
+            bundle: TestPolicy.bundle, name: "Doto",
             storeLinks: [StoreLink(platform: "ios", link: "https://example.com/ios")]
         )
         let policy = try CompiledPolicy(

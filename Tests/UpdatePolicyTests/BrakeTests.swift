@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestPolicies
 import TestRandom
@@ -41,10 +38,7 @@ struct BrakeTests {
                 #expect(!String(decoding: legacy.body, as: UTF8.self).contains(#""lockout""#), "seed \(seed)")
                 let plainMessages = policy.messages(for: client, at: time).map { message in
                     Message(
-                        id: message.id,
-                        title: message.title,
-                        text: message.text,
-                        link: message.link,
+                        id: message.id, title: message.title, text: message.text, link: message.link,
                         hints: message.hints
                     )
                 }

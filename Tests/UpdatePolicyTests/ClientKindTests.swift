@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 import UpdatePolicy
@@ -88,9 +85,7 @@ struct ClientKindTests {
         #expect(kind.os == "1 beta")
     }
 
-    @Test(
-        "A kind has no build and no system of more than 32 bytes, which nobody has and anybody can make up"
-    )
+    @Test("A kind has no build and no system of more than 32 bytes, which nobody has and anybody can make up")
     func boundsNumbers() throws {
         let kind = try kind([
             "version": "1", "build": String(repeating: "1", count: 33),

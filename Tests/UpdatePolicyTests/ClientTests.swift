@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 import UpdatePolicy
@@ -52,8 +49,7 @@ struct ClientTests {
     }
 
     @Test(
-        "A known member of a wrong type is refused by its name",
-        arguments: ClientField.allCases,
+        "A known member of a wrong type is refused by its name", arguments: ClientField.allCases,
         [MemberValue.number("7"), .boolean(true), .composite]
     )
     func wrongType(_ member: ClientField, _ value: MemberValue) {
@@ -97,9 +93,7 @@ struct ClientTests {
             try client.set(UTF8Text("m\(number)"), to: value)
         }
         for number in stride(from: 0, to: 5_000, by: 7) {
-            #expect(
-                client.attribute(UTF8Text("m\(number)")) == (number % 100 == 0 ? UTF8Text("v\(number)") : nil)
-            )
+            #expect(client.attribute(UTF8Text("m\(number)")) == (number % 100 == 0 ? UTF8Text("v\(number)") : nil))
             #expect(throws: ClientError.self) { try client.set(UTF8Text("m\(number)"), to: .null) }
         }
         #expect(client.attribute("m5000") == nil)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 
@@ -67,60 +64,45 @@ struct ExplanationSentenceTests {
     static let readings: [Case] = [
         Case(
             "k is sent without the lockout: 0.6.5 needs macOS 14.4, and 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
-            old64,
-            releases: [mac("0.6.5", "14.4")],
-            lock(below: "0.6.5")
+            old64, releases: [mac("0.6.5", "14.4")], lock(below: "0.6.5")
         ),
         Case(
-            "k is sent: 0.6.5 is available to this client; 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
-            old64,
+            "k is sent: 0.6.5 is available to this client; 21.6.0 is no macOS: Darwin's 21 is macOS 12.", old64,
             releases: [mac("0.6.5", "14.4")]
         ) { $0.target = "0.6.5" },
         Case(
             "k is sent: 2.0 is available to this client; 16.0 is no macOS: what macOS 26 tells programs of an old SDK.",
-            ["version": "1.0", "platform": "macos", "os": "16.0"],
-            releases: [mac("2.0", "26")]
+            ["version": "1.0", "platform": "macos", "os": "16.0"], releases: [mac("2.0", "26")]
         ) { $0.target = "2.0" },
         Case(
             "k is sent without the lockout: 2.0 needs macOS 26, and 16.7.0 is no macOS: Darwin's 16 is macOS 10.12.",
-            ["version": "1.0", "platform": "macos", "os": "16.7.0"],
-            releases: [mac("2.0", "26")],
-            lock(below: "2.0")
+            ["version": "1.0", "platform": "macos", "os": "16.7.0"], releases: [mac("2.0", "26")], lock(below: "2.0")
         ),
         Case(
             "k is not sent: 2.0 needs macOS 26, this client has 10.16.",
-            ["version": "1.0", "platform": "macos", "os": "10.16"],
-            releases: [mac("2.0", "26")]
+            ["version": "1.0", "platform": "macos", "os": "10.16"], releases: [mac("2.0", "26")]
         ) { $0.target = "2.0" },
         Case(
             "k is sent without the lockout: 1.2 needs Android 8, and 26 is no Android: API level 26 is Android 8.0.",
             ["version": "1.1", "platform": "android", "os": "26"],
-            releases: [release { ($0.platform, $0.minOS) = ("android", "8") }],
-            lock
+            releases: [release { ($0.platform, $0.minOS) = ("android", "8") }], lock
         ),
         Case(
             "k is sent without the lockout: 1.2 needs iOS 15, and 23.1 is no iOS: Darwin's 23 is iOS 17.",
-            ["version": "1.1", "platform": "ios", "os": "23.1"],
-            releases: [release { $0.minOS = "15" }],
-            lock
+            ["version": "1.1", "platform": "ios", "os": "23.1"], releases: [release { $0.minOS = "15" }], lock
         ),
         Case(
             "k is not sent: it is for macOS <14, and 21.6.0 is no macOS: Darwin's 21 is macOS 12.",
             ["platform": "macos", "os": "21.6.0"]
         ) { $0.os = "<14" },
+        Case("k is sent; 99 is no Android.", ["platform": "android", "os": "99"]) { $0.os = ">14" },
         Case(
-            "k is sent; 99 is no Android.",
-            ["platform": "android", "os": "99"]
-        ) { $0.os = ">14" },
-        Case(
-            "k is sent: 1.2 is available to this client.",
-            ["version": "1.1", "platform": "ios", "os": "21"],
+            "k is sent: 1.2 is available to this client.", ["version": "1.1", "platform": "ios", "os": "21"],
             releases: [release()]
         ) { $0.target = "1.2" },
         Case(
             "k is sent: 0.1.4 is available to this client; 0.1.4-QA-DEBUG is read as a pre-release, which is below 0.1.4.",
-            ["version": "0.1.4-QA-DEBUG", "platform": "ios"],
-            releases: [TestPolicy.release("0.1.4")]
+            ["version": "0.1.4-QA-DEBUG", "platform": "ios"], releases: [TestPolicy.release("0.1.4")]
         ) { $0.target = "0.1.4" },
         Case(
             "k is sent without the lockout: the newest release for this client is 0.1.4, which is not newer than its "
@@ -136,8 +118,7 @@ struct ExplanationSentenceTests {
             releases: [TestPolicy.release("1.16.3")]
         ) { $0.target = "1.16.3" },
         Case(
-            "k is sent: 1.2 is available to this client.",
-            ["version": "1.1-play", "platform": "ios"],
+            "k is sent: 1.2 is available to this client.", ["version": "1.1-play", "platform": "ios"],
             releases: [release()]
         ) { $0.target = "1.2" },
         Case("k is sent; v1.2b3 is read as a pre-release, which is below 1.2.", ["version": "v1.2b3"]) {
@@ -166,26 +147,20 @@ struct ExplanationSentenceTests {
             lock(below: "9")
         ),
         Case(
-            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
-            old,
-            releases: [release { $0.withdrawnAt = TestPolicy.noon }],
-            lock
+            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.", old,
+            releases: [release { $0.withdrawnAt = TestPolicy.noon }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
-            old,
-            releases: [TestPolicy.release("1.1"), release { $0.withdrawnAt = TestPolicy.noon }],
-            lock
+            "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.", old,
+            releases: [TestPolicy.release("1.1"), release { $0.withdrawnAt = TestPolicy.noon }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.3 is staged, so not everybody can get it.",
-            old,
+            "k is sent without the lockout: 1.3 is staged, so not everybody can get it.", old,
             releases: [release { $0.withdrawnAt = TestPolicy.noon }, TestPolicy.release("1.3") { $0.staged = true }],
             lock
         ),
         Case(
-            "k is not sent: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.",
-            old,
+            "k is not sent: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.", old,
             releases: [release { $0.withdrawnAt = TestPolicy.noon }]
         ) { $0.target = "1.2" },
     ]
@@ -199,50 +174,36 @@ struct ExplanationSentenceTests {
             rule.lockoutWithoutUpdate = true
         },
         Case(
-            "k is sent without the lockout: 1.2 needs iOS 15, this client has 14.",
-            old,
-            releases: [release { $0.minOS = "15" }],
-            lock
+            "k is sent without the lockout: 1.2 needs iOS 15, this client has 14.", old,
+            releases: [release { $0.minOS = "15" }], lock
         ),
         Case(
             "k is sent without the lockout: 1.2 needs iOS 15, the client sent no os that can be read.",
-            ["version": "1.1", "platform": "ios"],
-            releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
+            ["version": "1.1", "platform": "ios"], releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
             lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is for JP, US, this client is in DE.",
-            old,
-            releases: [release { $0.regions = ["JP", "US"] }],
-            lock
+            "k is sent without the lockout: 1.2 is for JP, US, this client is in DE.", old,
+            releases: [release { $0.regions = ["JP", "US"] }], lock
         ),
         Case(
             "k is sent without the lockout: 1.2 is for JP, the client sent no region.",
-            ["version": "1.1", "platform": "ios"],
-            releases: [release { $0.regions = ["JP"] }],
-            lock
+            ["version": "1.1", "platform": "ios"], releases: [release { $0.regions = ["JP"] }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is staged, so not everybody can get it.",
-            old,
-            releases: [release { $0.staged = true }],
-            lock
+            "k is sent without the lockout: 1.2 is staged, so not everybody can get it.", old,
+            releases: [release { $0.staged = true }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 has no date from which it is live.",
-            old,
-            releases: [release { $0.liveAt = nil }],
-            lock
+            "k is sent without the lockout: 1.2 has no date from which it is live.", old,
+            releases: [release { $0.liveAt = nil }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is live from <2026-03-01T13:00:00Z> on.",
-            old,
-            releases: [release { $0.liveAt = TestPolicy.hours(1) }],
-            lock
+            "k is sent without the lockout: 1.2 is live from <2026-03-01T13:00:00Z> on.", old,
+            releases: [release { $0.liveAt = TestPolicy.hours(1) }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is too new for this rule until <2026-03-02T12:00:00Z>.",
-            old,
+            "k is sent without the lockout: 1.2 is too new for this rule until <2026-03-02T12:00:00Z>.", old,
             releases: [release()]
         ) { rule in
             lock(&rule)
@@ -250,26 +211,20 @@ struct ExplanationSentenceTests {
         },
         Case(
             "k is sent without the lockout: the client sent no platform, so no update is known for it.",
-            ["version": "1.1"],
-            lock
+            ["version": "1.1"], lock
         ),
         Case("k is sent without the lockout: no release for iOS is known for this client.", old, lock),
         Case(
             "k is sent without the lockout: the newest release for this client is 1.0, which is not newer than its 1.1.",
-            old,
-            releases: [TestPolicy.release("1.0")],
-            lock
+            old, releases: [TestPolicy.release("1.0")], lock
         ),
         Case(
-            "k is sent without the lockout: 1.1.5, the newest release for this client, is locked out as well.",
-            old,
-            releases: [TestPolicy.release("1.1.5")],
-            lock
+            "k is sent without the lockout: 1.1.5, the newest release for this client, is locked out as well.", old,
+            releases: [TestPolicy.release("1.1.5")], lock
         ),
         Case(
             "k is sent without the lockout: the client sent no version that can be read, so 1.2 may be what it has.",
-            ["version": "x", "platform": "ios"],
-            releases: [release()]
+            ["version": "x", "platform": "ios"], releases: [release()]
         ) { $0.lockout = true },
         Case("k is not sent: it is for ios, android, this client is on web.", ["platform": "web"]) {
             $0.platforms = ["ios", "android"]
@@ -316,8 +271,7 @@ struct ExplanationSentenceTests {
         },
         Case("k is not sent: it asks for 1.2, no release for iOS reaches that.", old) { $0.target = "1.2" },
         Case(
-            "k is not sent: it asks for 1.2, the newest release for this client is 1.1.",
-            old,
+            "k is not sent: it asks for 1.2, the newest release for this client is 1.1.", old,
             releases: [TestPolicy.release("1.1")]
         ) { $0.target = "1.2" },
         Case("k is not sent: it starts at <2026-03-01T14:00:00Z>.") { $0.startsAt = TestPolicy.hours(2) },
@@ -331,8 +285,7 @@ struct ExplanationSentenceTests {
         },
         Case(
             "k is not sent: the rollout is 25 %; this installation is not included until it passes 58.65 %.",
-            ["install": "a"],
-            quarter
+            ["install": "a"], quarter
         ),
         Case("k is not sent: it is disabled.") { $0.enabled = false },
         Case("k is not sent: the app is paused.", app: App(bundle: TestPolicy.bundle, paused: true)) { _ in },

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import TestRandom
 import Testing
@@ -117,8 +114,7 @@ struct IndexPropertyTests {
                 // The keys of what stays are in use.
                 let kept = Set(expected.rules.filter { !isPart($0.bundle) }.map(\.key))
                 let part = Policy(
-                    revision: expected.revision,
-                    token: "t",
+                    revision: expected.revision, token: "t",
                     apps: next.apps.filter { isPart($0.bundle) && generator.random.chance(80) },
                     releases: next.releases.filter { isPart($0.bundle) },
                     rules: next.rules.filter { isPart($0.bundle) && !kept.contains($0.key) }
@@ -128,9 +124,7 @@ struct IndexPropertyTests {
                 expected.rules = expected.rules.filter { !isPart($0.bundle) } + part.rules
                 updated = try updated.updated(
                     with: PolicyUpdate(
-                        bundles: bundles,
-                        includesRulesForEveryApp: includesRulesForEveryApp,
-                        policy: part
+                        bundles: bundles, includesRulesForEveryApp: includesRulesForEveryApp, policy: part
                     )
                 )
                 let whole = try CompiledPolicy(expected)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import TestRandom
 import Testing
@@ -123,10 +120,8 @@ struct PolicyImpactPropertyTests {
             let edit = Edit(&generator, rules: rules)
             let (kind, clients) = try kind(&generator, members: 8)
             let impact = PolicyImpact(
-                from: try CompiledPolicy(edit.before),
-                to: try CompiledPolicy(edit.after),
-                clients: [WeightedClient(kind, checks: 1)],
-                at: TestPolicy.noon
+                from: try CompiledPolicy(edit.before), to: try CompiledPolicy(edit.after),
+                clients: [WeightedClient(kind, checks: 1)], at: TestPolicy.noon
             )
             #expect(impact.now.newLockouts <= impact.now.lockoutsAfter + 1e-9, "seed \(random.seed)")
             #expect(impact.now.lockoutsAfter <= impact.now.messagesAfter + 1e-9, "seed \(random.seed)")
@@ -181,10 +176,8 @@ struct PolicyImpactPropertyTests {
             let before = Policy(revision: 1, token: "a", apps: [app], rules: rules(["x", "y", "z"], &generator))
             let after = Policy(revision: 2, token: "b", apps: [app], rules: rules(["w", "x", "y"], &generator))
             let impact = PolicyImpact(
-                from: try CompiledPolicy(before),
-                to: try CompiledPolicy(after),
-                clients: [WeightedClient(try TestPolicy.client(), checks: 1)],
-                at: TestPolicy.noon
+                from: try CompiledPolicy(before), to: try CompiledPolicy(after),
+                clients: [WeightedClient(try TestPolicy.client(), checks: 1)], at: TestPolicy.noon
             )
             let plainly = plain(Edit(before: before, after: after), clients, at: TestPolicy.noon)
             // Five standard deviations of a share of 1,000 installs.
@@ -231,10 +224,7 @@ struct PolicyImpactPropertyTests {
             let rule = generator.random.pick(policy.rules)
             let (kind, clients) = try kind(&generator, members: 8)
             let impact = try RuleImpact(
-                of: rule,
-                in: policy,
-                clients: [WeightedClient(kind, checks: 8)],
-                at: TestPolicy.noon
+                of: rule, in: policy, clients: [WeightedClient(kind, checks: 8)], at: TestPolicy.noon
             )
             var unbounded = policy
             let place = try #require(unbounded.rules.firstIndex { $0.key == rule.key })

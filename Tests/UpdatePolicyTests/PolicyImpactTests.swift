@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 import UpdatePolicy
@@ -20,9 +17,7 @@ struct PolicyImpactTests {
         let client = try TestPolicy.client(["version": "1.0", "platform": "ios"])
         return PolicyImpact(
             from: try TestPolicy.policy(
-                before,
-                releases: releases,
-                apps: [App(bundle: TestPolicy.bundle, paused: pausedBefore)]
+                before, releases: releases, apps: [App(bundle: TestPolicy.bundle, paused: pausedBefore)]
             ),
             to: try TestPolicy.policy(after, releases: releasesAfter ?? releases),
             clients: [WeightedClient(client, checks: 100)],
@@ -50,10 +45,7 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit counts a raised rollout as what is added, for an install keeps its bucket")
     func raisedRollout() throws {
-        let impact = try impact(
-            [lockout { $0.rollout = percent(2_500) }],
-            [lockout { $0.rollout = percent(6_000) }]
-        )
+        let impact = try impact([lockout { $0.rollout = percent(2_500) }], [lockout { $0.rollout = percent(6_000) }])
         #expect(abs(impact.now.lockoutsBefore - 25) < 1e-9)
         #expect(abs(impact.now.lockoutsAfter - 60) < 1e-9)
         #expect(abs(impact.now.newLockouts - 35) < 1e-9)
@@ -190,9 +182,7 @@ struct PolicyImpactTests {
         // An app that goes on after a pause is locked out by the maintenance, then and not before.
         let resumed = try impact([maintenance], [maintenance], pausedBefore: true)
         #expect(resumed.now.newLockouts == 0)
-        #expect(
-            resumed.laterLockouts == [ImpactStep(at: TestPolicy.hours(48), checks: 100, rules: ["maintenance"])]
-        )
+        #expect(resumed.laterLockouts == [ImpactStep(at: TestPolicy.hours(48), checks: 100, rules: ["maintenance"])])
     }
 
     @Test("The impact of an edit of many rules that chance decides is found in bounded time, and never too low")
@@ -236,14 +226,7 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit judges the share of the app where it is largest")
     func largestShare() throws {
-        let other = Rule(
-            key: "lock",
-            bundle: "other",
-            title: "t",
-            text: "x",
-            lockout: true,
-            lockoutWithoutUpdate: true
-        )
+        let other = Rule(key: "lock", bundle: "other", title: "t", text: "x", lockout: true, lockoutWithoutUpdate: true)
         var client = Client()
         try client.set("bundle", to: .text("other"))
         let impact = PolicyImpact(

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 import UpdatePolicy
@@ -18,9 +15,7 @@ struct RuleExplanationTests {
         ]
         let policy = try TestPolicy.policy([every], apps: apps)
         let unknown = policy.messages(for: try TestPolicy.client(["bundle": "X.Y"]), at: TestPolicy.noon)
-        #expect(
-            unknown == [Message(id: "every", title: "every", text: "X.Y {target}", link: nil, lockout: false)]
-        )
+        #expect(unknown == [Message(id: "every", title: "every", text: "X.Y {target}", link: nil, lockout: false)])
         let known = policy.messages(
             for: try TestPolicy.client(["bundle": "C.D", "platform": "iPadOS"]),
             at: TestPolicy.noon

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestPolicies
 import Testing
 import UpdatePolicy
@@ -12,11 +9,8 @@ struct RuleImpactTests {
             WeightedClient(try TestPolicy.client(["version": $0, "platform": $1]), checks: Int64($2))
         }
         let policy = Policy(
-            revision: 1,
-            token: "t",
-            apps: [App(bundle: TestPolicy.bundle)],
-            releases: releases ?? [TestPolicy.release("2.0")],
-            rules: [rule] + others
+            revision: 1, token: "t", apps: [App(bundle: TestPolicy.bundle)],
+            releases: releases ?? [TestPolicy.release("2.0")], rules: [rule] + others
         )
         return try RuleImpact(of: rule, in: policy, clients: clients, at: TestPolicy.noon)
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// A plain reading of what a policy means: every rule is asked of every client, from the rows, with no index.

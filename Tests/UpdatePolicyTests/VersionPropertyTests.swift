@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestPolicies
 import TestRandom
@@ -80,8 +77,7 @@ struct VersionPropertyTests {
         }
         let isBare = comparison.isEmpty
         return NaiveRange.Comparator(
-            comparison: comparison,
-            numbers: NaiveVersion.numbers(&generator),
+            comparison: comparison, numbers: NaiveVersion.numbers(&generator),
             identifiers: generator.chance(25) ? (isBare ? ["beta"] : NaiveVersion.identifiers(&generator)) : nil
         )
     }

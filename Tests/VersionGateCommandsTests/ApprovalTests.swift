@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -50,18 +47,14 @@ struct ApprovalTests {
         Edit("enable", release + rule("", "") + "UPDATE rules SET enabled = false;", "rule enable lock"),
         Edit("add --enable", release, "rule add lock --bundle a --title T --text X --versions <2 --lockout --enable"),
         Edit(
-            "add --enable that starts later",
-            release,
+            "add --enable that starts later", release,
             "rule add lock --bundle a --title T --text X --versions <2 --lockout --starts-at +3d --enable"
         ),
         Edit(
-            "edit --lockout",
-            release + rule("", "") + "UPDATE rules SET lockout = false;",
-            "rule edit lock --lockout"
+            "edit --lockout", release + rule("", "") + "UPDATE rules SET lockout = false;", "rule edit lock --lockout"
         ),
         Edit(
-            "widen the versions",
-            release + rule("", "") + "UPDATE rules SET versions = '<0.5';",
+            "widen the versions", release + rule("", "") + "UPDATE rules SET versions = '<0.5';",
             "rule edit lock --versions <2"
         ),
         Edit("take a condition away", release + rule(", regions", ", '{JP}'"), "rule edit lock --clear region"),
@@ -83,9 +76,7 @@ struct ApprovalTests {
         Edit("a release that is no longer staged", staged + rule("", ""), "release edit a 2.0 --no-staged"),
         Edit("a release that is a way out", staged + rule("", ""), "release add a 2.1 --platform ios"),
         Edit(
-            "a release that will be a way out",
-            staged + rule("", ""),
-            "release add a 2.1 --platform ios --live-at +2d"
+            "a release that will be a way out", staged + rule("", ""), "release add a 2.1 --platform ios --live-at +2d"
         ),
         Edit(
             "withdraw a release that hid a way out",
@@ -311,10 +302,7 @@ struct ApprovalTests {
 
     @Test("Consent is said by plan to be needed, and needed by apply")
     func policyFile() async throws {
-        try await prepare(
-            Self.release + Self.rule("", "") + "UPDATE rules SET enabled = false;",
-            counts: Self.counts
-        )
+        try await prepare(Self.release + Self.rule("", "") + "UPDATE rules SET enabled = false;", counts: Self.counts)
         let file = TestDatabase.freshFolder() + ".yaml"
         defer { try? FileManager.default.removeItem(atPath: file) }
         try await TestDatabase.current.edit("UPDATE rules SET enabled = true")
@@ -341,9 +329,7 @@ struct ApprovalTests {
             .name("script"),
             arguments: ["--quiet", "--return", "--command", "\(BuiltBinary.path) \(line)", "/dev/null"],
             environment: versiongate.subprocessEnvironment.updating(["NO_COLOR": "1", "TERM": "xterm"]),
-            input: .string(typing),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
+            input: .string(typing), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
         )
         guard case .exited(let status) = result.terminationStatus else {
             return BuiltBinary.Result(status: -1, output: result.standardOutput, errors: result.standardError)

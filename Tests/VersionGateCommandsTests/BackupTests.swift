@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -34,9 +31,7 @@ struct BackupTests {
         await connection.close()
     }
 
-    @Test(
-        "A server answers all the while by what it has, by the backup once it took the place, and by edits after it"
-    )
+    @Test("A server answers all the while by what it has, by the backup once it took the place, and by edits after it")
     func restoresUnderAServer() async throws {
         try await withServer { postgres, script in
             try await StateFolder.with { folder in
@@ -114,17 +109,13 @@ struct BackupTests {
         }
     }
 
-    @Test(
-        "A new cluster gets the roles with their members, settings and passwords, whatever large objects there are"
-    )
+    @Test("A new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
             try await execute(Self.insertRule, on: old, user: "versiongate_admin")
             // Where a superuser migrated, large objects are for those alone whom somebody lets make them.
             try await execute(
-                "GRANT EXECUTE ON FUNCTION lo_create(oid) TO versiongate_server",
-                on: old,
-                user: "versiongate"
+                "GRANT EXECUTE ON FUNCTION lo_create(oid) TO versiongate_server", on: old, user: "versiongate"
             )
             try await execute("SELECT lo_create(0)", on: old, user: "versiongate_server")
             try await execute(
@@ -201,10 +192,8 @@ struct BackupTests {
                     .replacing("postgresql://versiongate_owner@db.example.com/versiongate", with: postgres.url())
                     .replacing("/var/backups/versiongate", with: folder.path)
                 let result = try await Subprocess.run(
-                    .name("bash"),
-                    arguments: ["-euo", "pipefail", "-c", commands],
-                    workingDirectory: FilePath(RepositoryFile.url("").path),
-                    output: .string(limit: 1 << 20),
+                    .name("bash"), arguments: ["-euo", "pipefail", "-c", commands],
+                    workingDirectory: FilePath(RepositoryFile.url("").path), output: .string(limit: 1 << 20),
                     error: .string(limit: 1 << 20)
                 )
                 #expect(result.terminationStatus.isSuccess, "\(commands)\n\(result.standardError)")
@@ -240,9 +229,7 @@ struct BackupTests {
                     ["swap", "versiongate", "restored"],
                 ] {
                     let result = try await script.run(
-                        words,
-                        environment: ["VERSIONGATE_SERVER_PASSWORD": "another-secret"],
-                        programs: folder.path
+                        words, environment: ["VERSIONGATE_SERVER_PASSWORD": "another-secret"], programs: folder.path
                     )
                     #expect(result.status == 0, "\(words): \(result.errors)")
                 }
@@ -322,9 +309,7 @@ struct BackupTests {
         }
     }
 
-    @Test(
-        "An owner who may not end the connections of servers is told so, and servers go on with the same database"
-    )
+    @Test("An owner who may not end the connections of servers is told so, and servers go on with the same database")
     func swapsNothingByHalf() async throws {
         try await withServer { postgres, script in
             try await execute(

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 import SystemPackage
@@ -41,8 +38,7 @@ struct BenchmarkScriptTests {
     func refusesArguments(words: String, fault: String) async throws {
         let result = try await run(
             .path(FilePath(RepositoryFile.url("script/bench").path)),
-            arguments: Arguments(words.split(separator: " ").map(String.init)),
-            output: .string(limit: 65_536),
+            arguments: Arguments(words.split(separator: " ").map(String.init)), output: .string(limit: 65_536),
             error: .string(limit: 65_536)
         )
         #expect(result.terminationStatus == .exited(1))

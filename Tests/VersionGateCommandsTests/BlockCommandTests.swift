@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import TestDatabase
 import Testing
 
@@ -151,9 +148,7 @@ struct BlockCommandTests {
         let noButton = try await block("--yes")
         #expect(noButton.status == 1)
         #expect(!noButton.errors.contains("No release") && !noButton.errors.contains("android"), "\(noButton.errors)")
-        #expect(
-            try await versiongate.run("app edit com.example.doto --store-link ios=https://example.com").status == 0
-        )
+        #expect(try await versiongate.run("app edit com.example.doto --store-link ios=https://example.com").status == 0)
         let made = try await block("--yes")
         #expect(made.status == 0, "\(made.errors)")
         #expect(made.errors.contains("nobody has a way out of rule \"block-1.1\" on android"), "\(made.errors)")
@@ -207,8 +202,7 @@ struct BlockCommandTests {
     @Test("A block counts releases that are to come, and says where and from when on somebody is locked out")
     func waits() async throws {
         try await prepare(
-            Self.app,
-            Self.links,
+            Self.app, Self.links,
             "INSERT INTO releases (bundle, platform, version, staged) VALUES ('com.example.doto', 'android', '1.2', true)",
             "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('com.example.doto', 'ios', '1.2', '2099-01-01Z')"
         )

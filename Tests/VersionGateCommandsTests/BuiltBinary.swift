@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import PolicyStore
 import Subprocess
@@ -120,8 +117,7 @@ struct BuiltBinary: Sendable {
         var environment = ProcessInfo.processInfo.environment
         for name in Self.foreignVariables { environment[name] = nil }
         let context = CommandContext(
-            Invocation(words: arguments, environment: environment.merging(variables) { $1 }),
-            standardInput: file,
+            Invocation(words: arguments, environment: environment.merging(variables) { $1 }), standardInput: file,
             print: { text in printed.withLock { $0.output += text } },
             printError: { text in printed.withLock { $0.errors += text } },
             secondsAheadOfUTC: variables["TZ"] == nil ? nil : Self.offsetInCentralEurope

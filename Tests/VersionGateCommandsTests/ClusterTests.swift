@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -111,8 +108,7 @@ struct ClusterTests {
 
     @Test(
         "Edits are live, and the command line works, through PgBouncer in transaction mode",
-        .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed"),
-        .migratedDatabase
+        .enabled(if: PgBouncer.program != nil, "pgbouncer is not installed"), .migratedDatabase
     )
     func throughPgBouncer() async throws {
         let database = TestDatabase.current

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -142,11 +139,9 @@ struct CompletionTests {
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
         let result = try await run(
-            .name("bash"),
-            arguments: ["--noprofile", "--norc", "-c", script],
+            .name("bash"), arguments: ["--noprofile", "--norc", "-c", script],
             environment: BuiltBinary(.current).subprocessEnvironment.updating(["PATH": path]),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
         )
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         return result.standardOutput

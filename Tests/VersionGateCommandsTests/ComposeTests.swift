@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -95,10 +92,7 @@ struct ComposeTests {
             let text = try #require(config["content"])
             #expect(text.replacing("$$", with: "").contains("$") == false, "\(name) has a $ that Compose would replace")
             let result = try await Subprocess.run(
-                .name("bash"),
-                arguments: ["-n"],
-                input: .string(text.replacing("$$", with: "$")),
-                output: .discarded,
+                .name("bash"), arguments: ["-n"], input: .string(text.replacing("$$", with: "$")), output: .discarded,
                 error: .string(limit: 1 << 16)
             )
             #expect(result.terminationStatus.isSuccess, "\(name): \(result.standardError)")

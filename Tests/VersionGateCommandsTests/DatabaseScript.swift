@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 import SystemPackage
@@ -35,19 +32,12 @@ struct DatabaseScript: Sendable {
         ]
         for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
         let result = try await Subprocess.run(
-            .path(FilePath(RepositoryFile.url("script/database").path)),
-            arguments: Arguments(arguments),
-            environment: .inherit.updating(variables),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
+            .path(FilePath(RepositoryFile.url("script/database").path)), arguments: Arguments(arguments),
+            environment: .inherit.updating(variables), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
         )
         guard case .exited(let status) = result.terminationStatus else {
             return BuiltBinary.Result(status: -1, output: result.standardOutput, errors: result.standardError)
         }
-        return BuiltBinary.Result(
-            status: Int(status),
-            output: result.standardOutput,
-            errors: result.standardError
-        )
+        return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
     }
 }

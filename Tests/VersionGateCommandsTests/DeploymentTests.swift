@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -74,10 +71,8 @@ struct DeploymentTests {
             let file = "\(folder)/nginx.conf"
             try configuration.write(toFile: file, atomically: true, encoding: .utf8)
             let result = try await Subprocess.run(
-                .path(FilePath(try #require(Nginx.program))),
-                arguments: ["-t", "-p", folder, "-c", file],
-                output: .string(limit: 1 << 16),
-                error: .string(limit: 1 << 16)
+                .path(FilePath(try #require(Nginx.program))), arguments: ["-t", "-p", folder, "-c", file],
+                output: .string(limit: 1 << 16), error: .string(limit: 1 << 16)
             )
             #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
         }
@@ -149,11 +144,9 @@ struct DeploymentTests {
         let script = FilePath(RepositoryFile.url("deploy/healthcheck").path)
         let status = { @Sendable (path: String, port: Int?) async throws -> TerminationStatus in
             try await Subprocess.run(
-                .path(script),
-                arguments: [path],
+                .path(script), arguments: [path],
                 environment: .inherit.updating(["VERSIONGATE_MANAGEMENT_PORT": port.map(String.init)]),
-                output: .discarded,
-                error: .discarded
+                output: .discarded, error: .discarded
             ).terminationStatus
         }
         try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": url])) { server in
@@ -171,9 +164,7 @@ struct DeploymentTests {
     static let documents: [String] = {
         let repository = RepositoryFile.url("").standardizedFileURL
         let files = FileManager.default.enumerator(
-            at: repository,
-            includingPropertiesForKeys: nil,
-            options: .skipsHiddenFiles
+            at: repository, includingPropertiesForKeys: nil, options: .skipsHiddenFiles
         )
         return (files?.compactMap { $0 as? URL } ?? [])
             .map { $0.standardizedFileURL.pathComponents.dropFirst(repository.pathComponents.count) }
@@ -228,11 +219,8 @@ struct DeploymentTests {
         var variables: [Environment.Key: String?] = [:]
         for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
         let result = try await Subprocess.run(
-            .name("bash"),
-            arguments: Arguments(arguments),
-            environment: .inherit.updating(variables),
-            output: .string(limit: 1 << 16),
-            error: .string(limit: 1 << 16)
+            .name("bash"), arguments: Arguments(arguments), environment: .inherit.updating(variables),
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16)
         )
         guard case .exited(let status) = result.terminationStatus else { throw CompanionError("bash was killed") }
         return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)

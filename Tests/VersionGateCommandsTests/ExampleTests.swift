@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -17,9 +14,7 @@ struct ExampleTests {
         try await StateFolder.with { folder in
             let output = folder.path + "/output"
             let status = try await ServingBinary.run(
-                versiongate,
-                redirecting: ">\(output)",
-                arguments: ["--example"]
+                versiongate, redirecting: ">\(output)", arguments: ["--example"]
             ) { _ in
                 var lines: [String] = []
                 try await Poll.until("the last line of --example") {

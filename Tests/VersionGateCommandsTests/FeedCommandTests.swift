@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import Testing
@@ -242,9 +239,7 @@ struct FeedCommandTests {
 
     @Test("The app commands keep the number in the store and the seller, and clear them")
     func identifiers() async throws {
-        let added = try await binary.run(
-            "app add a --store-id id1234567890 --seller ACME"
-        )
+        let added = try await binary.run("app add a --store-id id1234567890 --seller ACME")
         #expect(added.status == 0, "\(added.errors)")
         let shown = try await binary.run("app show a").output
         for part in ["store_id", "1234567890", "ACME"] { #expect(shown.contains(part)) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -32,11 +29,7 @@ struct HTTPAnswer {
         var address = try #require(HTTPExchange.Address(String(url[..<path])))
         address.path = String(url[path...])
         var exchange = HTTPExchange(
-            address: address,
-            method: method,
-            headers: fields,
-            body: sent,
-            limit: TimeAmount(Patience.limit)
+            address: address, method: method, headers: fields, body: sent, limit: TimeAmount(Patience.limit)
         )
         if let certificate { exchange.tls.trustRoots = .file(certificate) }
         let answer = try await exchange.answer()

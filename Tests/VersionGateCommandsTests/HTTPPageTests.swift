@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -93,8 +90,7 @@ struct HTTPPageTests {
                 let cells = String(line.dropFirst(2).dropLast(2)).components(separatedBy: " | ")
                 guard cells.count == 4, let status = Int(cells[0]) else { return nil }
                 return Problem(
-                    status: status,
-                    request: cells[2].trimmingCharacters(in: marks),
+                    status: status, request: cells[2].trimmingCharacters(in: marks),
                     detail: cells[3].trimmingCharacters(in: marks)
                 )
             }

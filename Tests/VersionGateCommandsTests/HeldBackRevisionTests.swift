@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -37,10 +34,7 @@ struct HeldBackRevisionTests {
             "SWIFT_BACKTRACE": "enable=no",
         ])
         return try await ServingBinary.run(
-            binary,
-            arguments: ["--state-dir", folder.path],
-            program: BuiltBinary.besideTests,
-            body
+            binary, arguments: ["--state-dir", folder.path], program: BuiltBinary.besideTests, body
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -40,10 +37,7 @@ struct HistoryFollowTests {
         let result = try await Subprocess.run(
             .name("bash"),
             arguments: Arguments(words + ["history", "--follow", "--format", "json", "--after", "0"] + options),
-            environment: binary.subprocessEnvironment,
-            input: .none,
-            output: .sequence,
-            error: .discarded
+            environment: binary.subprocessEnvironment, input: .none, output: .sequence, error: .discarded
         ) { execution in
             var lines: [String] = []
             let outcome: Result<Void, any Error>

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 import TestDatabase
@@ -203,9 +200,7 @@ struct ImpactCommandTests {
             )
         )
         #expect(
-            output.contains(
-                "Warning: 10 checks of version 2.0.0-prod, a pre-release: it sorts below 2.0, so <2.0"
-            ),
+            output.contains("Warning: 10 checks of version 2.0.0-prod, a pre-release: it sorts below 2.0, so <2.0"),
             "\(output)"
         )
         #expect(!output.contains("if enabled"))

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -79,11 +76,7 @@ struct KillTests {
             for round in 0..<Self.rounds {
                 let before = expected
                 try await Self.kill(
-                    victim,
-                    of: binary,
-                    command(from: before),
-                    server,
-                    afterPolls: Int.random(in: 0...polls + polls / 2)
+                    victim, of: binary, command(from: before), server, afterPolls: Int.random(in: 0...polls + polls / 2)
                 )
                 let connection = try await Self.reconnect(server)
                 let after = try await Self.state(connection)
@@ -136,10 +129,8 @@ struct KillTests {
             ).first
         )
         let state = State(
-            revision: try row.decode(0, as: Int64.self),
-            rows: try row.decode(1, as: String.self),
-            undoes: try row.decode(2, as: Int64?.self),
-            changes: try row.decode(3, as: Int.self),
+            revision: try row.decode(0, as: Int64.self), rows: try row.decode(1, as: String.self),
+            undoes: try row.decode(2, as: Int64?.self), changes: try row.decode(3, as: Int.self),
             notes: try row.decode(4, as: Int.self)
         )
         #expect(state.changes == 0)
@@ -189,12 +180,8 @@ struct KillTests {
         let connection = try await server.connect()
         let revision = try await revision(connection)
         _ = try await Subprocess.run(
-            .path(FilePath(BuiltBinary.path)),
-            arguments: Arguments(arguments + ["--yes"]),
-            environment: binary.subprocessEnvironment,
-            input: .none,
-            output: .discarded,
-            error: .discarded
+            .path(FilePath(BuiltBinary.path)), arguments: Arguments(arguments + ["--yes"]),
+            environment: binary.subprocessEnvironment, input: .none, output: .discarded, error: .discarded
         ) { execution in
             try await waitForEditor(connection, revision: revision)
             for _ in 0..<polls { _ = try await Self.revision(connection) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -97,8 +94,7 @@ struct LastGoodPolicyTests {
 
     @Test(
         "The last good policy that is damaged is set aside, and does not keep the server from starting",
-        .migratedDatabase,
-        arguments: ["truncated", "changed", "foreign", "empty"]
+        .migratedDatabase, arguments: ["truncated", "changed", "foreign", "empty"]
     )
     func setsADamagedFileAside(fault: String) async throws {
         try await StateFolder.with { folder in

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -109,9 +106,7 @@ struct LifecycleTests {
                 log: folder.path + "/log"
             ) {
                 let server = ServingBinary(
-                    publicURL: "http://127.0.0.1:\(port)",
-                    managementURL: "",
-                    processIdentifier: 0
+                    publicURL: "http://127.0.0.1:\(port)", managementURL: "", processIdentifier: 0
                 )
                 try await Poll.until("the socket to listen") { await FreePort.isOpen(port) }
                 let answer = try await server.check(Self.client)
@@ -122,8 +117,7 @@ struct LifecycleTests {
 
     @Test(
         "No check fails behind nginx while one of two servers is restarted again and again, and killed",
-        .enabled(if: Nginx.program != nil, "nginx is not installed"),
-        .migratedDatabase
+        .enabled(if: Nginx.program != nil, "nginx is not installed"), .migratedDatabase
     )
     func restartsUnderLoad() async throws {
         let database = TestDatabase.current

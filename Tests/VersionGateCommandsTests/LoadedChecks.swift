@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// Checks of random clients, and what must be counted for them by the plainest of means.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestSystem
@@ -40,8 +37,7 @@ enum Nginx {
             let file = "\(folder.path)/nginx.conf"
             try configuration.write(toFile: file, atomically: true, encoding: .utf8)
             try await Companion.run(
-                [program, "-p", folder.path, "-c", file, "-g", "daemon off;"],
-                asOwnerOf: folder.path,
+                [program, "-p", folder.path, "-c", file, "-g", "daemon off;"], asOwnerOf: folder.path,
                 log: "\(folder.path)/log"
             ) {
                 try await Poll.until("nginx to open its port") { await FreePort.isOpen(port) }

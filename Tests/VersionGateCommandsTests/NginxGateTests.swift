@@ -1,24 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import TestRandom
 import Testing
 
 /// `deploy/nginx-gate.conf`, with a versiongate that answers as the test says.
 @Suite(
-    "nginx as a gate",
-    .whole,
-    .enabled(if: Nginx.program != nil, "nginx is not installed"),
-    .timeLimit(.minutes(20))
+    "nginx as a gate", .whole, .enabled(if: Nginx.program != nil, "nginx is not installed"), .timeLimit(.minutes(20))
 )
 struct NginxGateTests {
     private static let messages = #"{"messages":[{"id":"a"}]}"#
     private static let noMessages = #"{"messages":[]}"#
     private static let refusal = ScriptedServer.Answer.response(
-        .forbidden,
-        ["App-Lockout": "a", "Content-Type": "application/json"],
-        messages
+        .forbidden, ["App-Lockout": "a", "Content-Type": "application/json"], messages
     )
 
     /// What an app sends to the API, with what is for nobody else.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Synchronization
@@ -155,10 +152,7 @@ struct PageCommandTests {
         guard let key = first.errors.firstMatch(of: #/SET LOCAL versiongate.consent = '([^']*)'/#)?.output.1 else {
             return first
         }
-        return try await TestDatabase.current.psql(
-            "SET versiongate.consent = '\(key)'; \(sql)",
-            user: person
-        )
+        return try await TestDatabase.current.psql("SET versiongate.consent = '\(key)'; \(sql)", user: person)
     }
 
     @Test("Every command on a page works as it is copied, by a person's login, and does what the SQL beside it does")

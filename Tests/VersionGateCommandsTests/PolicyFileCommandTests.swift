@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -112,9 +109,7 @@ struct PolicyFileCommandTests {
                     undoes: nil,
                     rows: [
                         .init(
-                            table: "rules",
-                            key: "k",
-                            kind: .changed,
+                            table: "rules", key: "k", kind: .changed,
                             columns: [.init(name: "os", before: "1", after: nil)]
                         )
                     ]

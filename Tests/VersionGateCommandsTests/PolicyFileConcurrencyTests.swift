@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import PrivatePostgres
@@ -96,9 +93,7 @@ struct PolicyFileConcurrencyTests {
         }
     }
 
-    @Test(
-        "Applying a policy file leaves the policy wholly before or wholly after when it is killed at random points"
-    )
+    @Test("Applying a policy file leaves the policy wholly before or wholly after when it is killed at random points")
     func survivesKills() async throws {
         try await PolicyFileFixture.with { fixture in
             let files = [

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -83,11 +80,8 @@ struct PolicyFileFixture: Sendable {
     /// Runs a command and calls `body` while it runs.
     func run(_ arguments: [String], during body: (Int32) async throws -> Void) async throws -> BuiltBinary.Result {
         let result = try await Subprocess.run(
-            .path(FilePath(BuiltBinary.path)),
-            arguments: Arguments(arguments),
-            environment: binary.subprocessEnvironment,
-            input: .none,
-            output: .string(limit: 1 << 20),
+            .path(FilePath(BuiltBinary.path)), arguments: Arguments(arguments),
+            environment: binary.subprocessEnvironment, input: .none, output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         ) { execution in
             try await body(execution.processIdentifier.value)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -121,9 +118,7 @@ struct PrintedCommandTests {
     ]
 
     @Test(
-        "A printed command is taken as it was printed: that of every output",
-        .whole,
-        arguments: [[], WrongInput.setup]
+        "A printed command is taken as it was printed: that of every output", .whole, arguments: [[], WrongInput.setup]
     )
     func outputs(_ setup: [String]) async throws {
         try await TestDatabase.current.edit(setup)

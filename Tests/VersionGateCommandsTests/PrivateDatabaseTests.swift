@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -80,9 +77,7 @@ struct PrivateDatabaseTests {
         }
     }
 
-    @Test(
-        "The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again"
-    )
+    @Test("The private PostgreSQL killed with SIGKILL under load fails no check, comes back, and edits are live again")
     func survivesAKilledDatabase() async throws {
         try await withStateDirectory { directory in
             let versiongate = BuiltBinary(stateDirectory: directory)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 import SystemPackage
@@ -25,9 +22,7 @@ enum Promtool {
     static func expectSuccess(_ arguments: [String], input: String = "") async throws {
         let result = try await run(
             .path(try #require(path, "promtool is not on this machine; script/bootstrap test fetches it")),
-            arguments: Arguments(arguments),
-            input: .string(input),
-            output: .string(limit: 1 << 20),
+            arguments: Arguments(arguments), input: .string(input), output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )
         #expect(

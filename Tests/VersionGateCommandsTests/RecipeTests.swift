@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOHTTP1
 import TestDatabase
@@ -76,8 +73,7 @@ struct RecipeTests {
         try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
         let stand = "#!/bin/bash\nexec \"$VERSIONGATE\" \"$@\"\n"
         let lane = try words(
-            of: "sh(",
-            in: "Fastfile",
+            of: "sh(", in: "Fastfile",
             ["BUNDLE": "com.example.doto", "get_version_number": "1.2", "get_build_number": "42"]
         )
         try await expectOneRelease("versiongate", stand, lane, "ios 1.2 42 15 f\n")
@@ -118,9 +114,7 @@ struct RecipeTests {
                             FileManager.default.contents(atPath: "\(folder.path)/told")?.isEmpty == false
                         }
                         try await database.edit(
-                            "UPDATE apps SET name = 'b'",
-                            "UPDATE apps SET name = 'c'",
-                            "UPDATE apps SET name = 'd'"
+                            "UPDATE apps SET name = 'b'", "UPDATE apps SET name = 'c'", "UPDATE apps SET name = 'd'"
                         )
                     }
                     #expect(try await run.status != 0)

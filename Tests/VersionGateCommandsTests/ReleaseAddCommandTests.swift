@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import Testing
@@ -23,9 +20,7 @@ struct ReleaseAddCommandTests {
     func sameAgain() async throws {
         try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
         let options = "--build 42 --min-os 15 --region JP --region US --live-at 2026-01-02T03:04:05Z --note once"
-        let first = try await versiongate.run(
-            "release add com.example.doto 1.2 --platform ios --if-absent \(options)"
-        )
+        let first = try await versiongate.run("release add com.example.doto 1.2 --platform ios --if-absent \(options)")
         #expect(first.status == 0 && first.output.contains("Added release"), "\(first.errors)")
         for again in [
             "com.example.doto 1.2 --platform ios \(options)", "com.example.doto 1.2 --platform ios",
@@ -110,9 +105,7 @@ struct ReleaseAddCommandTests {
         let outputs = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<6 {
                 group.addTask {
-                    let result = try await versiongate.run(
-                        "release add a 1.2 --platform ios --build 42 --if-absent"
-                    )
+                    let result = try await versiongate.run("release add a 1.2 --platform ios --build 42 --if-absent")
                     #expect(result.status == 0, "\(result.errors)")
                     return result.output
                 }

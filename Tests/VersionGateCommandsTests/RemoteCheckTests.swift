@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -67,11 +64,7 @@ struct RemoteCheckTests {
             let address = try #require(HTTPExchange.Address("http://127.0.0.1:\(port)/v1/check"))
             let error = await #expect(throws: HTTPExchange.Failure.self) {
                 try await HTTPExchange(
-                    address: address,
-                    method: .POST,
-                    headers: [:],
-                    body: "{}",
-                    limit: .milliseconds(100)
+                    address: address, method: .POST, headers: [:], body: "{}", limit: .milliseconds(100)
                 ).answer()
             }
             #expect(error == .late)
@@ -91,9 +84,7 @@ struct RemoteCheckTests {
             let plain = server.publicURL.replacing("https:", with: "http:")
             #expect(try await errors(plain).contains("write \(server.publicURL)"))
             let answer = try await HTTPAnswer(
-                server.publicURL + "/v1/check",
-                method: .POST,
-                body: #"{"bundle":"a"}"#,
+                server.publicURL + "/v1/check", method: .POST, body: #"{"bundle":"a"}"#,
                 trusting: certificate.certificate
             )
             #expect(answer.body == #"{"messages":[]}"#)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -41,9 +38,7 @@ struct ReplicationTests {
                     let export = try await admin.run("export")
                     #expect(export.output.contains("text: x"))
                     try export.output.replacing("text: x", with: "text: y").write(
-                        toFile: "\(state.path)/\(file)",
-                        atomically: true,
-                        encoding: .utf8
+                        toFile: "\(state.path)/\(file)", atomically: true, encoding: .utf8
                     )
                     #expect(export.status == 0, "\(export.errors)")
                     let edits = [
@@ -84,8 +79,7 @@ struct ReplicationTests {
             let copy = "subscriber"
             try await Self.execute(server.url(database: "postgres"), "CREATE DATABASE \(copy) TEMPLATE versiongate")
             try await Self.execute(
-                server.url(),
-                "CREATE PUBLICATION policy FOR TABLES IN SCHEMA public",
+                server.url(), "CREATE PUBLICATION policy FOR TABLES IN SCHEMA public",
                 "SELECT pg_create_logical_replication_slot('policy', 'pgoutput')"
             )
             let subscriber = server.url(database: copy)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import TestDatabase
 import Testing
@@ -273,9 +270,7 @@ struct RuleCommandTests {
     ]
 
     @Test(
-        "The commands fail with a message that names the fault and what to do",
-        .sharedDatabase(),
-        arguments: failures
+        "The commands fail with a message that names the fault and what to do", .sharedDatabase(), arguments: failures
     )
     func fails(_ failure: Failure) async throws {
         let result = try await versiongate.run(arguments: failure.arguments)

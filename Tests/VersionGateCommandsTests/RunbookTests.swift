@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -71,9 +68,7 @@ struct RunbookTests {
                 $0.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
             }
             return Reason(
-                name: cells[0],
-                command: codes[1].first ?? "",
-                shown: codes[2].first ?? "",
+                name: cells[0], command: codes[1].first ?? "", shown: codes[2].first ?? "",
                 cure: codes[3].first { $0.hasPrefix("versiongate ") }
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import Subprocess
@@ -44,9 +41,7 @@ struct ServeLimitTests {
 
     @Test("The limits of the server include a rate, which the environment can set")
     func limitsTheRate() async throws {
-        let binary = BuiltBinary(
-            environment: ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_RATE_LIMIT": "0.01:2"]
-        )
+        let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_RATE_LIMIT": "0.01:2"])
         try await ServingBinary.run(binary) { server in
             for _ in 1...2 {
                 let answer = try await server.check(Self.check)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 import TestSystem
@@ -25,16 +22,11 @@ extension ServingBinary {
                 "--port", "\(ports.0)", "--management-port", "\(ports.1)",
             ]
             let result = try await Subprocess.run(
-                .name("bash"),
-                arguments: Arguments(command + arguments),
-                environment: binary.subprocessEnvironment,
-                input: .none,
-                output: .discarded,
-                error: .discarded
+                .name("bash"), arguments: Arguments(command + arguments), environment: binary.subprocessEnvironment,
+                input: .none, output: .discarded, error: .discarded
             ) { execution in
                 let server = ServingBinary(
-                    publicURL: "http://127.0.0.1:\(ports.0)",
-                    managementURL: "http://127.0.0.1:\(ports.1)",
+                    publicURL: "http://127.0.0.1:\(ports.0)", managementURL: "http://127.0.0.1:\(ports.1)",
                     processIdentifier: execution.processIdentifier.value
                 )
                 let outcome: Swift.Result<Void, any Error>

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOHTTP1
 import Subprocess
@@ -41,10 +38,7 @@ struct ServingBinary: Sendable {
         if !binary.namesStateDirectory, !arguments.contains("--state-dir") {
             return try await StateFolder.with { folder in
                 try await run(
-                    binary,
-                    arguments: arguments + ["--state-dir", folder.path],
-                    openFiles: openFiles,
-                    program: program,
+                    binary, arguments: arguments + ["--state-dir", folder.path], openFiles: openFiles, program: program,
                     body
                 )
             }
@@ -55,11 +49,8 @@ struct ServingBinary: Sendable {
         let result = try await ServerPlaces.take {
             try await Subprocess.run(
                 openFiles == nil ? .path(FilePath(command[0])) : .name(command[0]),
-                arguments: Arguments(command.dropFirst() + arguments),
-                environment: binary.subprocessEnvironment,
-                input: .none,
-                output: .sequence,
-                error: .string(limit: 1 << 20)
+                arguments: Arguments(command.dropFirst() + arguments), environment: binary.subprocessEnvironment,
+                input: .none, output: .sequence, error: .string(limit: 1 << 20)
             ) { execution in
                 var lines = execution.standardOutput.strings().makeAsyncIterator()
                 guard let ready = try await lines.next() else { throw ServingBinaryError.endedBeforeItWasReady }
@@ -68,8 +59,7 @@ struct ServingBinary: Sendable {
                     let managementWord = words.firstIndex(of: "management")
                 else { throw ServingBinaryError.unknownReadyLine(ready) }
                 let server = ServingBinary(
-                    publicURL: words[publicWord + 1],
-                    managementURL: words[managementWord + 1],
+                    publicURL: words[publicWord + 1], managementURL: words[managementWord + 1],
                     processIdentifier: execution.processIdentifier.value
                 )
                 do {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Synchronization
@@ -54,9 +51,7 @@ struct StaleLockoutTests {
             let run = Task { [folder] in
                 defer { isReady.finish() }
                 return try await ServingBinary.run(
-                    binary,
-                    arguments: ["--state-dir", folder.path],
-                    program: BuiltBinary.besideTests
+                    binary, arguments: ["--state-dir", folder.path], program: BuiltBinary.besideTests
                 ) { server in
                     self.state.withLock { $0.server = server }
                     isReady.finish()
@@ -138,8 +133,7 @@ struct StaleLockoutTests {
                 $0.lowercased().hasPrefix("policy-revision:")
             }
             return Answer(
-                client: client,
-                revision: revision ?? "no revision",
+                client: client, revision: revision ?? "no revision",
                 lockouts: Set(messages.filter { $0["lockout"] as? Bool == true }.compactMap { $0["id"] as? String })
             )
         }

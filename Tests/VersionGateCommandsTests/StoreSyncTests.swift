@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -131,17 +128,12 @@ struct StoreSyncTests {
             let all = "concat_ws(' ', version, min_os, live_at IS NOT NULL, staged, withdrawn_at IS NOT NULL)"
             try await expect("1.1", after: insert("", "'1.1.0'"), all, "1.1.0 15.0 t f f")
             try await expect(
-                "1.2",
-                after: insert(", min_os, regions, live_at", "'1.2', '16', '{JP}', '2026-01-01Z'"),
-                "concat_ws(' ', min_os, array_to_string(regions, '+'), live_at = '2026-01-01Z')",
-                "16 JP t"
+                "1.2", after: insert(", min_os, regions, live_at", "'1.2', '16', '{JP}', '2026-01-01Z'"),
+                "concat_ws(' ', min_os, array_to_string(regions, '+'), live_at = '2026-01-01Z')", "16 JP t"
             )
             try await expect("1.3", after: insert(", staged", "'1.3', true"), all, "1.3 f t f")
             try await expect(
-                "1.4",
-                after: insert(", live_at, withdrawn_at", "'1.4', '2026-01-01Z', '2026-01-02Z'"),
-                all,
-                "1.4 t f t"
+                "1.4", after: insert(", live_at, withdrawn_at", "'1.4', '2026-01-01Z', '2026-01-02Z'"), all, "1.4 t f t"
             )
             try await expect("1.5", after: "UPDATE apps SET name = 'a'", all, "1.5 15.0 t f f")
             try await expect("1.5", after: "UPDATE releases SET min_os = NULL WHERE version = '1.5'", all, "1.5 t f f")
@@ -170,18 +162,15 @@ struct StoreSyncTests {
         ),
         Lie("an old version", .response(.ok, [:], results("1.1")), "older than 1.2, which is recorded"),
         Lie(
-            "an app for macOS",
-            .response(.ok, [:], results("2").replacing("\"software\"", with: "\"mac-software\"")),
+            "an app for macOS", .response(.ok, [:], results("2").replacing("\"software\"", with: "\"mac-software\"")),
             "another platform (mac-software)"
         ),
         Lie(
-            "no least system",
-            .response(.ok, [:], results("2").replacing(#","minimumOsVersion":"15.0""#, with: "")),
+            "no least system", .response(.ok, [:], results("2").replacing(#","minimumOsVersion":"15.0""#, with: "")),
             "its answer does not say which system 2 needs"
         ),
         Lie(
-            "an empty least system",
-            .response(.ok, [:], results("2", minOS: "")),
+            "an empty least system", .response(.ok, [:], results("2", minOS: "")),
             "its answer does not say which system 2 needs"
         ),
         Lie(
@@ -191,8 +180,7 @@ struct StoreSyncTests {
                 + "1.99999999999999999999 --platform ios --min-os 15.0"
         ),
         Lie(
-            "words of the shell",
-            .response(.ok, [:], results("1.99 (1)")),
+            "words of the shell", .response(.ok, [:], results("1.99 (1)")),
             "release add com.example.doto '1.99 (1)' --platform ios"
         ),
         Lie("a far version", .response(.ok, [:], results("20260101")), "far above 1.2, the newest that is recorded"),
@@ -201,15 +189,13 @@ struct StoreSyncTests {
         Lie("HTML", .response(.ok, ["Content-Type": "text/html"], "<html>"), "its answer is not that of a look-up"),
         Lie("no results", .response(.ok, [:], #"{"results":{}}"#), "its answer is not that of a look-up"),
         Lie(
-            "nesting",
-            .response(.ok, [:], String(repeating: "[", count: 1 << 19)),
+            "nesting", .response(.ok, [:], String(repeating: "[", count: 1 << 19)),
             "its answer is not that of a look-up"
         ),
         Lie("40 MB", .response(.ok, [:], String(repeating: " ", count: 40 << 20)), "its answer is larger than 1 MiB"),
         Lie("compression", .response(.ok, ["Content-Encoding": "gzip"], "\u{1f}"), "its answer is compressed"),
         Lie(
-            "a redirection",
-            .response(.movedPermanently, ["Location": "https://b.example/"]),
+            "a redirection", .response(.movedPermanently, ["Location": "https://b.example/"]),
             "it sends on to https://b.example/; give the address"
         ),
         Lie(

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -40,44 +37,20 @@ struct StoryTests {
     @Test("By the command line alone a bad version is locked out in stages, watched, and taken back")
     func byTheCommandLine() async throws {
         try await run(
-            "app",
-            "add",
-            Self.bundle,
-            "--name",
-            "Doto",
-            "--store-link",
-            "ios=https://apps.apple.com/app/id123456789"
+            "app", "add", Self.bundle, "--name", "Doto", "--store-link", "ios=https://apps.apple.com/app/id123456789"
         )
         for version in ["2.3", "2.3.1", "2.3.5"] {
             try await run("release", "add", Self.bundle, version, "--platform", "ios", "--live-at=-30d")
         }
         let added = try await run(
-            "rule",
-            "add",
-            "bad-2.3",
-            "--bundle",
-            Self.bundle,
-            "--versions",
-            ">=2.3 <2.3.5",
-            "--lockout",
-            "--title",
-            "This version loses data",
-            "--text",
-            "Please update {app}.",
-            "--link",
-            "store"
+            "rule", "add", "bad-2.3", "--bundle", Self.bundle, "--versions", ">=2.3 <2.3.5", "--lockout", "--title",
+            "This version loses data", "--text", "Please update {app}.", "--link", "store"
         )
         #expect(added.contains("Added rule bad-2.3"))
         #expect(added.contains("versions >=2.3 <2.3.5 means:"))
         #expect(try await check("version=2.3.1") == Self.noMessages)
         let disabled = try await run(
-            "check",
-            "--explain",
-            "--format",
-            "json",
-            "bundle=\(Self.bundle)",
-            "platform=ios",
-            "version=2.3.1"
+            "check", "--explain", "--format", "json", "bundle=\(Self.bundle)", "platform=ios", "version=2.3.1"
         )
         #expect(disabled.contains(#""condition":"enabled","expected":"true","actual":"false""#))
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOHTTP1
 import Subprocess
@@ -32,11 +29,8 @@ struct TLSTests {
     ) async throws -> String {
         let address = server.publicURL.replacing("https://", with: "")
         let result = try await run(
-            .name("openssl"),
-            arguments: Arguments(["s_client", "-connect", address] + arguments),
-            input: .string(input),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
+            .name("openssl"), arguments: Arguments(["s_client", "-connect", address] + arguments),
+            input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
         )
         return result.standardOutput + result.standardError
     }
@@ -50,9 +44,7 @@ struct TLSTests {
                 #expect(server.publicURL.hasPrefix("https://"))
                 #expect(server.managementURL.hasPrefix("http://"))
                 let answer = try await HTTPAnswer(
-                    server.publicURL + "/v1/check",
-                    method: .POST,
-                    body: #"{"bundle":"a"}"#,
+                    server.publicURL + "/v1/check", method: .POST, body: #"{"bundle":"a"}"#,
                     trusting: certificate.certificate
                 )
                 #expect(answer.body == #"{"messages":[]}"#)

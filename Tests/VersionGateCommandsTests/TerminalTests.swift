@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOPosix
@@ -48,11 +45,7 @@ struct TerminalTests {
     func becomesParagraphs() {
         var table = TextTable("KEY", "APP", "VERSIONS", "NOTE", "TITLE", silent: ["VERSIONS": "all"])
         table.add(
-            "a-key-that-is-longer-than-the-terminal",
-            "com.example.doto",
-            "all",
-            "-",
-            "One two three four five six"
+            "a-key-that-is-longer-than-the-terminal", "com.example.doto", "all", "-", "One two three four five six"
         )
         table.add("short", "every app", "<2", "-", "七八九十七八九十七八九十七八九十七八九十")
         #expect(

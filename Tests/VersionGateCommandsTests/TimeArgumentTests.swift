@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import Subprocess
@@ -143,11 +140,8 @@ struct ClockTests {
         try await StateFolder.with { folder in
             let library = folder.path + "/clock.so"
             let result = try await run(
-                .name("clang"),
-                arguments: ["-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"],
-                input: .string(source),
-                output: .discarded,
-                error: .string(limit: 1 << 16)
+                .name("clang"), arguments: ["-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"],
+                input: .string(source), output: .discarded, error: .string(limit: 1 << 16)
             )
             try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
             try await body(["LD_PRELOAD": library])
@@ -205,9 +199,7 @@ struct ClockTests {
         let time = Timestamp(secondsSince1970: 100)
         func offset(_ asked: Int64, _ answered: Int64) -> Double {
             DatabaseClock(
-                now: time,
-                asked: Timestamp(secondsSince1970: asked),
-                answered: Timestamp(secondsSince1970: answered)
+                now: time, asked: Timestamp(secondsSince1970: asked), answered: Timestamp(secondsSince1970: answered)
             ).offset
         }
         #expect(offset(95, 105) == 0)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Postgres
 import TestDatabase
@@ -119,8 +116,7 @@ struct UndoCommandTests {
 
     @Test(
         "An undo of what there is not is refused in words of the command line",
-        .sharedDatabase("INSERT INTO apps (bundle) VALUES ('a')"),
-        arguments: mistakes
+        .sharedDatabase("INSERT INTO apps (bundle) VALUES ('a')"), arguments: mistakes
     )
     func isRefused(_ line: String, _ status: Int, _ message: String) async throws {
         let result = try await versiongate.run(line)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import Postgres
@@ -81,9 +78,7 @@ struct UnreadableOutputTests {
     func survives(redirection: String, format: String) async throws {
         let database = TestDatabase.current
         let status = try await ServingBinary.run(
-            Self.serverBinary(database),
-            redirecting: redirection,
-            arguments: ["--log-format", format]
+            Self.serverBinary(database), redirecting: redirection, arguments: ["--log-format", format]
         ) { server in
             try await Self.followsEdits(server, database)
             let dropped = try await Self.droppedMessages(server)
@@ -101,9 +96,7 @@ struct UnreadableOutputTests {
         let status = try await StateFolder.with { folder in
             let pipe = try NamedPipe(in: folder)
             return try await ServingBinary.run(
-                Self.serverBinary(database),
-                redirecting: "2>\(pipe.path)",
-                arguments: ["--log-format", format]
+                Self.serverBinary(database), redirecting: "2>\(pipe.path)", arguments: ["--log-format", format]
             ) { server in
                 pipe.close()
                 try await Self.followsEdits(server, database)
@@ -114,8 +107,7 @@ struct UnreadableOutputTests {
     }
 
     @Test(
-        "A reader of the log that reads nothing delays neither the start, nor edits, nor the end",
-        .migratedDatabase,
+        "A reader of the log that reads nothing delays neither the start, nor edits, nor the end", .migratedDatabase,
         arguments: formats
     )
     func survivesAReaderThatStalls(format: String) async throws {
@@ -124,8 +116,7 @@ struct UnreadableOutputTests {
             let pipe = try NamedPipe(in: folder)
             defer { pipe.close() }
             return try await ServingBinary.run(
-                Self.serverBinary(database),
-                redirecting: "2>\(pipe.path)",
+                Self.serverBinary(database), redirecting: "2>\(pipe.path)",
                 arguments: ["--log-format", format, "--log-level", "trace"]
             ) { server in
                 try await Self.followsEdits(server, database)

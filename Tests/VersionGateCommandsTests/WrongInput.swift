@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestPolicies
@@ -76,9 +73,7 @@ struct WrongInput: Decodable, Sendable, CustomTestStringConvertible {
                 .replacing("{management}", with: server?.management ?? "")
         }
         var variables = ["TZ": BuiltBinary.centralEurope]
-        variables.merge(
-            isOnContext ? try PrintedText.variables(in: folder) : BuiltBinary(.current).variables
-        ) { $1 }
+        variables.merge(isOnContext ? try PrintedText.variables(in: folder) : BuiltBinary(.current).variables) { $1 }
         variables.merge((environment ?? [:]).mapValues { $0.replacing("{folder}", with: folder) }) { $1 }
         let result = try await BuiltBinary(environment: variables.filter { $0.value != "-" })
             .run(arguments: words, input: stdin == nil ? "/dev/null" : path)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import TestDatabase
 import TestRandom
@@ -30,11 +27,7 @@ struct WrongInputTests {
     /// The policy that wrong statements meet together, as none of them changes it.
     private static let setup = WrongInput.setup.map { "BEGIN; \($0); COMMIT" }.joined(separator: ";")
 
-    @Test(
-        "A wrong statement is refused with its fault and what to do",
-        .sharedDatabase(setup),
-        arguments: statements
-    )
+    @Test("A wrong statement is refused with its fault and what to do", .sharedDatabase(setup), arguments: statements)
     func isRefused(_ input: WrongInput) async throws {
         let answer = try await StateFolder.with { try await input.answer(in: $0.path) }
         input.expect(answer)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-//
 // Gradle Play Publisher: `./gradlew recordRelease` publishes the bundle and records the release. Run again, it changes
 // nothing. Put it into the build.gradle.kts of the app; the versiongate that runs here gets its database from
 // DATABASE_URL, with a user of the role admin. --min-os is the Android that minSdk stands for: 8 for 26.

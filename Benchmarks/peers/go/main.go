@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Command peer answers POST /v1/check with net/http and one rule in the code: versions of Doto for iOS below 1.2 are
 // asked to update. It prints its address when it is ready.
 package main

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Answers POST /v1/check with node:http and one rule in the code: versions of Doto for iOS below 1.2 are asked to
 // update. Prints its address when it is ready.
 

@@ -1,7 +1,4 @@
 #!/usr/bin/env node
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Runs a file of scenarios against a real server: the head of Tests/Clients/against_server.py says how.
 //
 //   bin/scenario.js SERVER_URL FILE

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // A network that is only played: it answers as the steps of a scenario say.
 
 export class FakeNetwork {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Reads files of scenarios (Clients/scenarios) and runs them. Who runs them brings the network.
 
 import { readFileSync } from 'node:fs';

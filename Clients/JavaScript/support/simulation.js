@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Installs over 90 days, with people, networks, clocks and storage that do as they like, and an oracle that watches
 // from outside: it knows what the server sent, what was shown and what the person did, and nothing of what the library
 // keeps.

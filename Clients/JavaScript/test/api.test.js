@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // What the scenarios cannot say: how an app uses the library, and platforms that lack something.
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // What networks do, with real sockets: a check always ends, by its own bound and not by the server's.
 
 import assert from 'node:assert/strict';

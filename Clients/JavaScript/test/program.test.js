@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // The program for real servers, with a listener that answers and fails as scenarios say.
 
 import assert from 'node:assert/strict';

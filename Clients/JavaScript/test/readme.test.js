@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // The code of the README runs.
 
 import assert from 'node:assert/strict';

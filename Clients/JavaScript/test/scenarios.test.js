@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // The scenarios of all client libraries.
 
 import assert from 'node:assert/strict';

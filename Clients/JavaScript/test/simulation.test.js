@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // VERSIONGATE_STARTS is how many starts are simulated, VERSIONGATE_SEED repeats a run.
 
 import assert from 'node:assert/strict';

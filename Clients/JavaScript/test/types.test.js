@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // The declarations say what the module has, no more and no less.
 
 import assert from 'node:assert/strict';

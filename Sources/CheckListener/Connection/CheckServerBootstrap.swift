@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 package import NIOCore
 package import NIOExtras
@@ -73,22 +70,13 @@ package struct CheckServerBootstrap {
         let signatures = lockoutKey.map { LockoutSignatures($0) }
         let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
             EventLoopContext(
-                eventLoop: eventLoop,
-                policy: policy,
-                recorder: recorders?[eventLoop],
-                limits: limits,
-                statistics: statistics.makeEventLoopStatistics(),
-                documents: documents,
-                unreadBytes: unreadBytes,
-                signatures: signatures,
-                clock: clock
+                eventLoop: eventLoop, policy: policy, recorder: recorders?[eventLoop], limits: limits,
+                statistics: statistics.makeEventLoopStatistics(), documents: documents, unreadBytes: unreadBytes,
+                signatures: signatures, clock: clock
             )
         }
         let admission = ConnectionAdmission(
-            limits: limits,
-            proxies: trustedProxies,
-            statistics: statistics,
-            loops: loops,
+            limits: limits, proxies: trustedProxies, statistics: statistics, loops: loops,
             eventLoops: Array(eventLoopGroup.makeIterator())
         )
         return ServerBootstrap(group: eventLoopGroup)
@@ -125,11 +113,7 @@ package struct CheckServerBootstrap {
     private static let defaultHighWaterMark = 65_536
 
     /// A connection keeps the buffer of its last read; a usual request fits into the smallest.
-    private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(
-        minimum: 512,
-        initial: 1_024,
-        maximum: 16_384
-    )
+    private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
 
     private func childInitializer(
         _ loops: EventLoopTable<EventLoopContext>,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOExtras
 import NIOHTTP1
@@ -319,11 +316,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         arrivedAt arrival: Timestamp? = nil
     ) {
         let waiting = loop.batch.write(
-            response,
-            answer: loop.responder.checks.answer.writer,
-            connection,
-            to: request,
-            arrivedAt: arrival,
+            response, answer: loop.responder.checks.answer.writer, connection, to: request, arrivedAt: arrival,
             for: output
         )
         if waiting > loop.limits.bufferedBytes { loop.batch.send(output) }
@@ -363,11 +356,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             return
         }
         awaited = AwaitedDocument(
-            ticket: ticket,
-            question: question,
-            request: request,
-            connection: connection,
-            arrival: loop.batch.time
+            ticket: ticket, question: question, request: request, connection: connection, arrival: loop.batch.time
         )
         updateReading(context)
         perform(state.beginAwaitingDocument())

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What a connection waits for; each phase has a limit of its own.
 enum ConnectionPhase: Int, CaseIterable {
     /// The end of a head that has begun, or the first head of the connection.

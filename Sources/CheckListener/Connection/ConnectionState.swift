@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 
 /// The state of one connection, as a state machine: each method takes an event and returns what follows.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 
 /// Closes the connections of one event loop that exceed a timeout, and idle ones when a new connection needs room.

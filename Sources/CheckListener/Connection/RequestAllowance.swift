@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How many requests a connection has made of those that it may.
 struct RequestAllowance {
     /// How many requests in a row a connection may be refused for asking too often; the last refusal ends it.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOHTTP1
 import UpdatePolicy
@@ -100,12 +97,7 @@ final class ResponseBatch {
         let now = time
         let position = bytes.count
         writer.write(
-            response,
-            answer: answer,
-            connection: connection,
-            omitsBody: request.method == .head,
-            now: now,
-            to: &bytes
+            response, answer: answer, connection: connection, omitsBody: request.method == .head, now: now, to: &bytes
         )
         if case .check = response, request.isCheck, arrival == nil {
             answeredChecks &+= 1

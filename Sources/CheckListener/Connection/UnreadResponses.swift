@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Bounds the responses that the connections of one event loop keep until their clients read, all together.
 final class UnreadResponses {
     private let maximum: Int

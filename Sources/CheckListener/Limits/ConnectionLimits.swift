@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The limits on one connection to the public listener, and on all of them together.
 ///
 /// The size of a body is not among them: 16,384 bytes on every server is part of the contract with apps.

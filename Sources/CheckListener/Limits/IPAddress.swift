@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 package import NIOCore
 
@@ -75,10 +72,7 @@ package struct IPAddress: Hashable, Sendable {
 
     /// The address with all bits after the first `length`, 0 to 128, set to 0.
     func masked(to length: Int) -> IPAddress {
-        IPAddress(
-            high: high & Self.mask(length),
-            low: low & Self.mask(length - 64)
-        )
+        IPAddress(high: high & Self.mask(length), low: low & Self.mask(length - 64))
     }
 
     private static func mask(_ length: Int) -> UInt64 {

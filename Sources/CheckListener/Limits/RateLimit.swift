@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How often an address may ask.
 package struct RateLimit: Hashable, Sendable {
     /// Checks a second in the long run: more than 0, at most 1,000,000.

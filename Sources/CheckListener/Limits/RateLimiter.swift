@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -87,10 +84,8 @@ struct LimitedClient {
         let client = isProxy ? limiter.proxies.client(peer: peer, forwardedFor: forwardedFor()) : peer
         guard let seconds = limiter.take(client) else { return nil }
         return RequestFault(
-            .tooManyRequests,
-            "This address asks too often; the next request is answered in \(seconds) s.",
-            header: ("Retry-After", "\(seconds)"),
-            document: document()
+            .tooManyRequests, "This address asks too often; the next request is answered in \(seconds) s.",
+            header: ("Retry-After", "\(seconds)"), document: document()
         )
     }
 }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A token bucket for each of many addresses, in a table that never grows.
 ///
 /// A bucket is kept as the time at which it will be full again, so nothing has to be refilled: a check moves that time by

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The proxies whose `X-Forwarded-For` is believed.
 package struct TrustedProxies: Hashable, Sendable {
     private let ranges: [AddressRange]

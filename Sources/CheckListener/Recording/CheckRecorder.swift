@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Synchronization
 package import UpdatePolicy
 
@@ -113,8 +110,7 @@ package final class CheckRecorder: Sendable {
                     let length = Client.writeCoarseKind(ofVersion: version, in: &state.scratch)
                     state.scratch.withUnsafeBytes { scratch in
                         _ = state.current.kinds.count(
-                            UnsafeRawBufferPointer(rebasing: scratch[..<length]),
-                            mayInsert: { true },
+                            UnsafeRawBufferPointer(rebasing: scratch[..<length]), mayInsert: { true },
                             { Self.add(counts.messages, counts.lockouts, to: &$0) }
                         )
                     }
@@ -153,11 +149,7 @@ package final class CheckRecorder: Sendable {
     private static func countMerged(_ bundle: String, in state: inout State) {
         var bundle = bundle
         bundle.withUTF8 { bundle in
-            _ = state.current.merged.count(
-                UnsafeRawBufferPointer(bundle),
-                mayInsert: { true },
-                { $0 &+= 1 }
-            )
+            _ = state.current.merged.count(UnsafeRawBufferPointer(bundle), mayInsert: { true }, { $0 &+= 1 })
         }
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// Numbers that are kept by keys of bytes, and handed over piece by piece.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How many durations fell below some bounds.
 package struct DurationHistogram: Sendable, Equatable {
     /// The upper bounds of the buckets in nanoseconds: from 5 microseconds, less than a check takes, to a second.

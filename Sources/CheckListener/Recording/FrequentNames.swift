@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The names that came most often, of however many there were, in a bounded place.
 ///
 /// The space-saving of Metwally, Agrawal and El Abbadi: a new name takes the place of the one that came least, with its

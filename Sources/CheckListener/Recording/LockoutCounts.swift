@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// What one recorder counted for the lockouts of one policy in a minute, or in the part of it in which the same ones may
@@ -65,9 +62,7 @@ package struct LockoutCounts: Sendable {
         for (app, checks) in checks.enumerated() where checks > 0 {
             policy.forEachLockout(ofAppAt: app, at: period.lowerBound) { rule, key, bundle, hasFuse in
                 let lockouts = lockouts[Place(rule: rule, app: app), default: 0]
-                loads.append(
-                    Load(rule: key, bundle: bundle, hasFuse: hasFuse, checks: checks, lockouts: lockouts)
-                )
+                loads.append(Load(rule: key, bundle: bundle, hasFuse: hasFuse, checks: checks, lockouts: lockouts))
             }
         }
         return loads

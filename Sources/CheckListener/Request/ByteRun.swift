@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A set of characters, of which the end of a run is found 8 bytes at a time.
 ///
 /// The highest bit of each byte of a word marks one that is not in the set. Of those marked the lowest is right, since only

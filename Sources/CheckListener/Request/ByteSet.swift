@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A set of ASCII characters, a bit for each.
 struct ByteSet: Sendable {
     private let low: UInt64

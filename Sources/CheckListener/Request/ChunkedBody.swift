@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Where the end of a chunked body is, which the parser does not tell.
 ///
 /// It follows the framing alone; what is wrong with a body is left to the parser to say.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import UpdateFeeds
 import UpdatePolicy
@@ -67,11 +64,7 @@ final class FeedRequest: Sendable {
         case .lookup(let code): (format, country) = (.lookup, code)
         }
         let question = FeedQuestion(
-            format: format,
-            bundle: bundle,
-            country: country,
-            query: query.members,
-            acceptLanguage: acceptLanguage,
+            format: format, bundle: bundle, country: country, query: query.members, acceptLanguage: acceptLanguage,
             userAgent: userAgent
         )
         return (question, query.isWhole)

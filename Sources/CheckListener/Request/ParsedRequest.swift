@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOHTTP1
 import UpdatePolicy
@@ -110,8 +107,7 @@ indirect enum RequestRoute {
 
     private static func methodNotAllowed(_ method: HTTPMethod, allowed: String) -> RequestFault {
         RequestFault(
-            .methodNotAllowed,
-            "The method \(method.rawValue) is not served at this path; use \(allowed).",
+            .methodNotAllowed, "The method \(method.rawValue) is not served at this path; use \(allowed).",
             header: ("Allow", allowed)
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The members of a query, one after the other: the part of a request target after the question mark.
 ///
 /// Percent-encoding is that of [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-2.1); a plus sign is a plus

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The header fields of a request that say where it ends, whom it is for and what becomes of the connection.
 ///
 /// This is the one place that knows what they may be. Whoever splits a head into fields, ``ExpressRequest`` or the parser,

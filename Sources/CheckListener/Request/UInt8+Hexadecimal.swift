@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension UInt8 {
     /// The value of this byte as a hexadecimal digit in ASCII; nil if it is none.
     var hexadecimalDigit: UInt8? {

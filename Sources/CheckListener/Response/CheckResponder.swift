@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import UpdatePolicy
 
@@ -100,10 +97,7 @@ struct CheckResponder: ~Copyable {
         guard let known else { return .check(revision: policy?.revision) }
         // Nothing in it depends on the fields of the request, so it has no `Vary`.
         return .revalidatable(
-            "application/json",
-            answer.writer.withBytes { EntityTag(of: $0) },
-            known: known,
-            revision: policy?.revision,
+            "application/json", answer.writer.withBytes { EntityTag(of: $0) }, known: known, revision: policy?.revision,
             body: .answer
         )
     }
@@ -118,12 +112,9 @@ struct CheckResponder: ~Copyable {
         let signed = answer.remarks == .lockout ? signature(at: now) : nil
         let tag = known.map { _ in answer.writer.withBytes { EntityTag(of: $0, signedAs: signed?.input) } }
         return .revalidatable(
-            "application/json",
-            tag,
+            "application/json", tag,
             fields: answer.remarks == .brake ? [(name: "Policy-Brake", value: "on")] : signed?.fields ?? [],
-            known: known,
-            revision: policy?.revision,
-            body: .answer
+            known: known, revision: policy?.revision, body: .answer
         )
     }
 

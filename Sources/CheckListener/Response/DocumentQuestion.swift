@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import UpdateFeeds
 import UpdatePolicy
@@ -55,10 +52,8 @@ struct DocumentQuestion: Sendable {
         case .feed(let request):
             .fault(
                 RequestFault(
-                    .serviceUnavailable,
-                    "The document is not made yet; ask again in \(Self.retrySeconds) s.",
-                    header: ("Retry-After", "\(Self.retrySeconds)"),
-                    document: request.withoutNews
+                    .serviceUnavailable, "The document is not made yet; ask again in \(Self.retrySeconds) s.",
+                    header: ("Retry-After", "\(Self.retrySeconds)"), document: request.withoutNews
                 )
             )
         case .gate: .gate(.pass)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import FeedTemplates
 import NIOHTTP1
 import UpdateFeeds
@@ -51,11 +48,7 @@ struct DocumentRenderer {
             return try render(bundle, name, question, policy, now)
         }
         let document = FeedDocument(answering: question, by: isWhole ? policy : nil, at: now)
-        return RenderedFeed(
-            contentType: document.contentType,
-            bytes: document.bytes,
-            vary: document.vary
-        )
+        return RenderedFeed(contentType: document.contentType, bytes: document.bytes, vary: document.vary)
     }
 
     private mutating func render(
@@ -71,11 +64,7 @@ struct DocumentRenderer {
             let values = FeedValues(answering: question, by: policy, at: now, for: reading),
             let text = reading.render(values)
         else { throw Self.noDocument }
-        return RenderedFeed(
-            contentType: template.contentType,
-            bytes: Array(text.utf8),
-            vary: question.vary
-        )
+        return RenderedFeed(contentType: template.contentType, bytes: Array(text.utf8), vary: question.vary)
     }
 
     private mutating func read(

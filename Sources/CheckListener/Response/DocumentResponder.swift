@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import UpdatePolicy
 
@@ -22,13 +19,7 @@ struct DocumentResponder: ~Copyable {
         var judgement = GateAnswer.pass
         if let policy, let status = gate.read(into: &client) {
             guard
-                let answer = GateAnswer(
-                    to: client,
-                    refusal: status,
-                    by: policy,
-                    at: now,
-                    within: GateAnswer.mostSteps
-                )
+                let answer = GateAnswer(to: client, refusal: status, by: policy, at: now, within: GateAnswer.mostSteps)
             else { return .awaits(DocumentQuestion(gate, client, refusal: status, by: policy)) }
             judgement = answer
         }
@@ -59,11 +50,7 @@ struct DocumentResponder: ~Copyable {
         by policy: CompiledPolicy?
     ) -> Response {
         .revalidatable(
-            document.contentType,
-            document.tag,
-            vary: document.vary,
-            known: known,
-            revision: policy?.revision,
+            document.contentType, document.tag, vary: document.vary, known: known, revision: policy?.revision,
             body: .bytes(document.bytes)
         )
     }
@@ -75,10 +62,7 @@ struct DocumentResponder: ~Copyable {
         var fields = [(name: "App-Lockout", value: refusal.rule)]
         if refusal.status == .upgradeRequired { fields += [("Upgrade", "app"), ("Connection", "Upgrade")] }
         let head = ResponseHead(
-            status: refusal.status,
-            contentType: "application/json",
-            fields: fields,
-            revision: policy?.revision
+            status: refusal.status, contentType: "application/json", fields: fields, revision: policy?.revision
         )
         return .other(head, .bytes(refusal.messages))
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 
 /// The answer to a request, before it is written: what a responder returns and ``ResponseWriter`` writes.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOHTTP1
 import UpdatePolicy
 
@@ -45,9 +42,7 @@ struct ResponseWriter {
         case .problem(let fault):
             let document = fault.document ?? ("application/problem+json", Array(fault.problemDocument.utf8))
             let head = ResponseHead(
-                status: fault.status,
-                contentType: document.contentType,
-                fields: fault.header.map { [$0] } ?? []
+                status: fault.status, contentType: document.contentType, fields: fault.header.map { [$0] } ?? []
             )
             write(head, length: document.bytes.count, connection, second, to: &output)
             if !omitsBody { output.append(document.bytes) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CNIOBoringSSL
 import Synchronization
 import UpdatePolicy
@@ -91,12 +88,8 @@ package final class LockoutKey: @unchecked Sendable {
         let signature = [UInt8](unsafeUninitializedCapacity: Self.signatureSize) { bytes, count in
             let isMade = digest.withUnsafeBytes { digest in
                 ECDSA_sign_p1363(
-                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    digest.count,
-                    bytes.baseAddress,
-                    &size,
-                    Self.signatureSize,
-                    EVP_PKEY_get0_EC_KEY(pointer)
+                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self), digest.count, bytes.baseAddress, &size,
+                    Self.signatureSize, EVP_PKEY_get0_EC_KEY(pointer)
                 )
             }
             count = isMade == 1 ? size : 0

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // libyaml, as Yams carries it, in place of Yams.compose: that composes without a bound on depth, follows aliases and
 // compares keys as Swift compares texts, all before anybody can refuse it, and does not tell whether the file ends with
 // `...`, by which an export that was cut off is known.
@@ -50,8 +47,7 @@ final class YAMLEventParser {
             let scalar = data.scalar
             let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
             return made(
-                .scalar(text, isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE),
-                anchor: scalar.anchor != nil,
+                .scalar(text, isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE), anchor: scalar.anchor != nil,
                 tag: scalar.tag != nil
             )
         case YAML_SEQUENCE_START_EVENT:
@@ -72,8 +68,7 @@ final class YAMLEventParser {
         let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
         guard state.error == YAML_SCANNER_ERROR || state.error == YAML_PARSER_ERROR else {
             return PolicyFileFault(
-                FilePosition(offset: state.problem_offset, in: bytes),
-                "not YAML: \(problem)",
+                FilePosition(offset: state.problem_offset, in: bytes), "not YAML: \(problem)",
                 hint: "Write such a character as an escape in double quotation marks: \"\\x07\""
             )
         }
@@ -96,8 +91,7 @@ final class YAMLEventParser {
             )
         }
         return PolicyFileFault(
-            Self.position(state.problem_mark),
-            "not YAML: \(context)\(problem)",
+            Self.position(state.problem_mark), "not YAML: \(context)\(problem)",
             hint: Self.hint(context: context, problem: problem)
         )
     }

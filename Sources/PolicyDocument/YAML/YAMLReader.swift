@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Builds the tree of a YAML document, and refuses what policies do not use: anchors, aliases, tags, merge keys,
@@ -25,8 +22,7 @@ struct YAMLReader {
         let end = try parser.next()
         guard case .streamEnd = end.kind else {
             throw PolicyFileFault(
-                end.position,
-                "a second document begins here",
+                end.position, "a second document begins here",
                 hint: "A policy is one document: leave the line --- out, or put the parts into one."
             )
         }
@@ -67,8 +63,7 @@ struct YAMLReader {
             let key = try key(event)
             if let line = lines.updateValue(key.position.line, forKey: UTF8Text(key.text)) {
                 throw PolicyFileFault(
-                    key.position,
-                    "the key \(Quoted.text(key.text)) a second time",
+                    key.position, "the key \(Quoted.text(key.text)) a second time",
                     hint: "It is in line \(line) already; leave one of the two out."
                 )
             }
@@ -82,8 +77,7 @@ struct YAMLReader {
         try refuse(event)
         guard case .scalar(let text, let isPlain) = event.kind else {
             throw PolicyFileFault(
-                event.position,
-                "a list or a map as a key",
+                event.position, "a list or a map as a key",
                 hint: "A key is a name; put a text that begins with [ or { into quotation marks."
             )
         }
@@ -96,8 +90,7 @@ struct YAMLReader {
     private func refuse(_ event: YAMLEvent) throws(PolicyFileFault) {
         if case .alias = event.kind {
             throw PolicyFileFault(
-                event.position,
-                "an alias",
+                event.position, "an alias",
                 hint: "Write the value out. A text that begins with * goes into quotation marks: \"*\""
             )
         }
@@ -105,22 +98,19 @@ struct YAMLReader {
             "“”„‟‘’‚‛«»".contains(mark)
         {
             throw PolicyFileFault(
-                event.position,
-                "the mark \(mark), which is no quotation mark of YAML but part of the text",
+                event.position, "the mark \(mark), which is no quotation mark of YAML but part of the text",
                 hint: "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
             )
         }
         if event.hasAnchor {
             throw PolicyFileFault(
-                event.position,
-                "an anchor",
+                event.position, "an anchor",
                 hint: "Write values out where they belong. A text that begins with & goes into quotation marks."
             )
         }
         if event.hasTag {
             throw PolicyFileFault(
-                event.position,
-                "a tag",
+                event.position, "a tag",
                 hint: "Values need no types. A text that begins with ! goes into quotation marks."
             )
         }
@@ -129,8 +119,7 @@ struct YAMLReader {
     private func refuseDepth(_ depth: Int, _ position: FilePosition) throws(PolicyFileFault) {
         guard depth >= Self.deepest else { return }
         throw PolicyFileFault(
-            position,
-            "lists and maps nested more than \(Self.deepest) deep",
+            position, "lists and maps nested more than \(Self.deepest) deep",
             hint: "A policy needs no more than six; check the indentation and the brackets."
         )
     }

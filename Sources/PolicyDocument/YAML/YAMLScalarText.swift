@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Writes texts as YAML scalars that every reader of YAML 1.1 and 1.2 takes for texts.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-//
 // Every page is whole without this. It adds the local time to each time, lets a phone show rows as cards, and looks for
 // what is new while somebody looks.
 "use strict";

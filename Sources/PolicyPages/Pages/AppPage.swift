@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -79,9 +76,7 @@ struct AppPage: Page {
         return [
             "key": rule.key, "address": PageRoute.rule(rule.key).path, "title": rule.title, "who": rule.audience,
             "status": RuleWords(
-                rule: rule,
-                status: figures?.statuses.byKey[rule.key],
-                now: now,
+                rule: rule, status: figures?.statuses.byKey[rule.key], now: now,
                 sendsLockouts: scene.facts.sendsLockouts
             ).tag,
             "lockout": rule.lockout, "everyApp": rule.bundle == nil, "rollout": "\(rule.rollout(at: now)) %",

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -37,9 +34,7 @@ struct HistoryPage: Page {
         before = text.flatMap { Int64($0) }
         if let text, before.map({ $0 > 0 }) != true {
             throw PageProblem(
-                400,
-                "This change cannot be read",
-                "before is \"\(text)\"; it must be the number of a change."
+                400, "This change cannot be read", "before is \"\(text)\"; it must be the number of a change."
             )
         }
     }
@@ -58,9 +53,7 @@ struct HistoryPage: Page {
         let view: JSONValue = [
             "frame": scene.frame(in: .history), "rule": rule, "ruleAddress": rule.map { PageRoute.rule($0).path },
             "history": scene.history(
-                shown,
-                none: "Nothing was changed yet.",
-                hiddenFrom: figures?.changes == nil ? figures?.role : nil
+                shown, none: "Nothing was changed yet.", hiddenFrom: figures?.changes == nil ? figures?.role : nil
             ),
             "newest": before.map { _ in address },
             "older": hasMore ? "\(address)\(rule == nil ? "?" : "&")before=\(shown?.last?.id ?? 0)" : nil,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -48,11 +45,7 @@ struct OverviewPage: Page {
             }
         }
         return Figures(
-            status: status,
-            changes: changes,
-            apps: rows,
-            chart: chart,
-            countsFault: fault,
+            status: status, changes: changes, apps: rows, chart: chart, countsFault: fault,
             statuses: try RuleStatuses(of: EnabledLockout.rules(of: policy, at: now), in: policy, session)
         )
     }
@@ -88,8 +81,7 @@ struct OverviewPage: Page {
             "since": status.map { scene.time($0.countsSince) },
             "unknown": status?.counts?.unknownChecks,
             "history": scene.history(
-                figures?.changes,
-                none: "Nothing was changed yet.",
+                figures?.changes, none: "Nothing was changed yet.",
                 hiddenFrom: status.flatMap { $0.hidden.contains(.history) ? $0.role : nil }
             ),
             "isPolicyKnown": isPolicyKnown,
@@ -133,10 +125,7 @@ struct OverviewPage: Page {
         [
             "key": lockout.rule.key, "address": PageRoute.rule(lockout.rule.key).path,
             "status": RuleWords(
-                rule: lockout.rule,
-                status: lockout.status,
-                now: scene.now,
-                sendsLockouts: scene.facts.sendsLockouts
+                rule: lockout.rule, status: lockout.status, now: scene.now, sendsLockouts: scene.facts.sendsLockouts
             ).tag,
             "who": lockout.rule.who, "rollout": "\(lockout.rule.rollout(at: scene.now)) %",
             "ends": lockout.rule.endsAt.map(scene.time),
@@ -160,12 +149,8 @@ struct OverviewPage: Page {
     private func row(_ row: AppRow) -> JSONValue {
         let (last, before) = (row.last, row.before)
         return Self.row(
-            row.app,
-            checks: NumberText.count(last.checks),
-            messages: last.messageShare,
-            lockouts: last.lockoutShare,
-            before: before.lockoutShare,
-            width: last.lockouts > 0 ? max(1, Int((last.lockoutPart * 100).rounded())) : 0
+            row.app, checks: NumberText.count(last.checks), messages: last.messageShare, lockouts: last.lockoutShare,
+            before: before.lockoutShare, width: last.lockouts > 0 ? max(1, Int((last.lockoutPart * 100).rounded())) : 0
         )
     }
 
@@ -223,8 +208,7 @@ struct OverviewPage: Page {
         }
         return [
             PageScene.edit(
-                "Stop every message of an app at once",
-                "app pause BUNDLE",
+                "Stop every message of an app at once", "app pause BUNDLE",
                 sql: "UPDATE apps SET paused = true WHERE bundle = 'BUNDLE';"
             ),
             newest.map {

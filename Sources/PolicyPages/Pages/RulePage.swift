@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -49,9 +46,7 @@ struct RulePage: Page {
             share: try CountReader(session).ifReadable { _ in try LockoutShare.all(session)[rule.key] } ?? nil,
             statuses: try RuleStatuses(of: [rule], in: policy, session),
             history: try HistoryPage.Figures(
-                session,
-                HistoryFilter(rule: rule.key, limit: Self.mostChanges),
-                rowsPerChange: Self.rowsPerChange
+                session, HistoryFilter(rule: rule.key, limit: Self.mostChanges), rowsPerChange: Self.rowsPerChange
             )
         )
     }
@@ -62,12 +57,8 @@ struct RulePage: Page {
         scene.note(statusFault: figures?.statuses.fault)
         let status = figures?.statuses.byKey[rule.key]
         let words = RuleWords(
-            rule: rule,
-            status: status,
-            now: now,
-            lockoutShare: figures?.share,
-            sendsLockouts: scene.facts.sendsLockouts,
-            fuse: figures?.fuse
+            rule: rule, status: status, now: now, lockoutShare: figures?.share,
+            sendsLockouts: scene.facts.sendsLockouts, fuse: figures?.fuse
         )
         let history = figures?.history
         let view: JSONValue = [
@@ -77,8 +68,7 @@ struct RulePage: Page {
             "charts": figures?.charts?.map { $0.view(of: .rule(rule.key), period) }, "isWhole": figures?.charts != nil,
             "texts": texts,
             "history": scene.history(
-                history?.changes,
-                none: "The history has no entry of it.",
+                history?.changes, none: "The history has no entry of it.",
                 hiddenFrom: history?.changes == nil ? history?.role : nil
             ),
             "historyAddress": HistoryPage.address(ofRule: rule.key),
@@ -93,9 +83,7 @@ struct RulePage: Page {
         let own = RuleText(language: "", title: rule.title, text: rule.text)
         return ([own] + rule.texts).map { text in
             Message(
-                id: rule.key,
-                title: rule.filled(text.title, app: name),
-                text: rule.filled(text.text, app: name),
+                id: rule.key, title: rule.filled(text.title, app: name), text: rule.filled(text.text, app: name),
                 link: rule.link.flatMap { $0 == Rule.storeLink ? app?.storeLinks.first?.link : $0 },
                 lockout: rule.lockout
             ).view(label: text.language.isEmpty ? "the rule's own" : text.language, language: text.language)
@@ -108,9 +96,7 @@ struct RulePage: Page {
         if rule.holdInForce(at: now) != nil {
             edits.append(
                 PageScene.edit(
-                    "Let its steps go on",
-                    "rule resume \(key)",
-                    sql: "SELECT * FROM resume_rule(\(literal));"
+                    "Let its steps go on", "rule resume \(key)", sql: "SELECT * FROM resume_rule(\(literal));"
                 )
             )
         } else if rule.effectiveSteps.contains(where: { now < $0.at }) {
@@ -118,8 +104,7 @@ struct RulePage: Page {
         }
         return edits + [
             PageScene.edit(
-                rule.enabled ? "Turn it off" : "Turn it on",
-                "rule \(rule.enabled ? "disable" : "enable") \(key)",
+                rule.enabled ? "Turn it off" : "Turn it on", "rule \(rule.enabled ? "disable" : "enable") \(key)",
                 sql: "UPDATE rules SET enabled = \(!rule.enabled) WHERE key = \(literal);"
             ),
             PageScene.edit(
@@ -129,8 +114,7 @@ struct RulePage: Page {
                     + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal); COMMIT;"
             ),
             PageScene.edit(
-                "Change anything else",
-                "rule edit \(key) --COLUMN VALUE",
+                "Change anything else", "rule edit \(key) --COLUMN VALUE",
                 sql: "UPDATE rules SET COLUMN = VALUE WHERE key = \(literal);"
             ),
         ]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -94,10 +91,8 @@ struct TryPage: Page {
         let section = policy.section(ofApp: client.bundle?.string ?? "")
         let general = policy.sections.last { $0.app == nil && $0.rules.first?.bundle == nil }
         let rows = Policy(
-            revision: policy.revision,
-            token: policy.token,
-            apps: section?.app.map { [$0] } ?? policy.sections.compactMap(\.app),
-            releases: section?.releases ?? [],
+            revision: policy.revision, token: policy.token,
+            apps: section?.app.map { [$0] } ?? policy.sections.compactMap(\.app), releases: section?.releases ?? [],
             rules: (section?.rules ?? []) + (general?.rules ?? [])
         )
         return CheckRemarks(client, in: rows, isPast: question.isOfPast, command: PrintedCommand.text).warnings

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -40,8 +37,7 @@ struct TryQuestion {
                 guard !value.isEmpty else { continue }
                 guard let number = Int64(value), number >= 0 else {
                     throw PageProblem(
-                        400,
-                        "This revision cannot be read",
+                        400, "This revision cannot be read",
                         "revision is \"\(value)\"; it must be a whole number, as /history has them."
                     )
                 }
@@ -50,8 +46,7 @@ struct TryQuestion {
             default:
                 guard let field = Self.fieldsOfForm.first(where: { $0.name == name }) else {
                     throw PageProblem(
-                        400,
-                        "This member is not known",
+                        400, "This member is not known",
                         "\(name) is no member of a check; write other members as lines of attributes: name=value"
                     )
                 }
@@ -60,8 +55,7 @@ struct TryQuestion {
         }
         if !asOf.trimmed.isEmpty, !at.trimmed.isEmpty || !revisionText.isEmpty {
             throw PageProblem(
-                400,
-                "This question names two times",
+                400, "This question names two times",
                 "as-of says both the policy and the time; leave at and revision out."
             )
         }

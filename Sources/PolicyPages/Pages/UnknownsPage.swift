@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -21,8 +18,7 @@ struct UnknownsPage: Page {
         let status = try DatabaseStatus(session)
         return Figures(
             versions: try CountReader(session).versionsOfLastDay(limit: Self.mostKinds),
-            unknownChecks: status.counts?.unknownChecks,
-            countsSince: status.countsSince
+            unknownChecks: status.counts?.unknownChecks, countsSince: status.countsSince
         )
     }
 
@@ -109,9 +105,7 @@ struct UnknownsPage: Page {
         return [
             group("platforms", "Platforms without a release, a store link or a rule", platforms, ofVersions: false),
             group(
-                "unreadable",
-                "Versions that cannot be read",
-                note: "No rule with versions or a target reaches them.",
+                "unreadable", "Versions that cannot be read", note: "No rule with versions or a target reaches them.",
                 unreadable
             ),
             group(
@@ -148,9 +142,7 @@ struct UnknownsPage: Page {
     private static var edits: [JSONValue] {
         [
             PageScene.edit(
-                "Add an app that asks",
-                "app add BUNDLE",
-                sql: "INSERT INTO apps (bundle) VALUES ('BUNDLE');"
+                "Add an app that asks", "app add BUNDLE", sql: "INSERT INTO apps (bundle) VALUES ('BUNDLE');"
             ),
             PageScene.edit(
                 "Record a release that is out",
@@ -159,8 +151,7 @@ struct UnknownsPage: Page {
                     + " VALUES ('BUNDLE', 'PLATFORM', 'VERSION', 'OS', now());"
             ),
             PageScene.edit(
-                "Write a message in another language",
-                "rule translate KEY LANGUAGE --title TITLE --text TEXT",
+                "Write a message in another language", "rule translate KEY LANGUAGE --title TITLE --text TEXT",
                 sql: "INSERT INTO rule_texts (rule, language, title, text) VALUES ('KEY', 'LANGUAGE', 'TITLE', 'TEXT');"
             ),
         ]

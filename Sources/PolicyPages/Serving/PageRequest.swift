@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A GET or HEAD for a page.
 package struct PageRequest: Sendable {
     /// The most bytes of path and query.
@@ -37,9 +34,7 @@ package struct PageRequest: Sendable {
         }
         guard members.count <= Self.mostMembers else {
             throw PageProblem(
-                400,
-                "This address cannot be read",
-                "Its query has more than \(Self.mostMembers) members."
+                400, "This address cannot be read", "Its query has more than \(Self.mostMembers) members."
             )
         }
         return members

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -30,11 +27,8 @@ struct PageScene: Sendable {
         let sections =
             bundle.flatMap { facts.policy?.section(ofApp: $0) }.map { [$0] + all.filter { $0.app == nil } } ?? all
         return Policy(
-            revision: facts.policy?.revision ?? 0,
-            token: facts.policy?.token ?? "",
-            apps: sections.compactMap(\.app),
-            releases: sections.flatMap(\.releases),
-            rules: sections.flatMap(\.rules)
+            revision: facts.policy?.revision ?? 0, token: facts.policy?.token ?? "", apps: sections.compactMap(\.app),
+            releases: sections.flatMap(\.releases), rules: sections.flatMap(\.rules)
         )
     }
 
@@ -195,10 +189,8 @@ struct PageScene: Sendable {
     /// A page that says why there is no other.
     func problem(_ problem: PageProblem) -> PageResponse {
         PageTemplates.all.page(
-            "problem",
-            ["frame": frame(problem.title, in: nil, refreshes: false), "text": problem.text],
-            status: problem.status,
-            fields: problem.status == 503 ? [(name: "Retry-After", value: "5")] : []
+            "problem", ["frame": frame(problem.title, in: nil, refreshes: false), "text": problem.text],
+            status: problem.status, fields: problem.status == 503 ? [(name: "Retry-After", value: "5")] : []
         )
     }
 

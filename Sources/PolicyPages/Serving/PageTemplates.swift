@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Mustache
 import UpdatePolicy
 
@@ -15,11 +12,8 @@ struct PageTemplates: Sendable {
         func response(knownTag: String?) -> PageResponse {
             let isKnown = knownTag?.contains(tag) ?? false
             return PageResponse(
-                status: isKnown ? 304 : 200,
-                contentType: isKnown ? nil : contentType,
-                fields: [("ETag", tag)],
-                caching: "no-cache",
-                body: isKnown ? [] : body
+                status: isKnown ? 304 : 200, contentType: isKnown ? nil : contentType, fields: [("ETag", tag)],
+                caching: "no-cache", body: isKnown ? [] : body
             )
         }
     }
@@ -51,8 +45,7 @@ struct PageTemplates: Sendable {
             } else {
                 assets[name] = Asset(
                     contentType: "\(Self.types[ending] ?? "text/plain"); charset=utf-8",
-                    tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"",
-                    body: Array(text.utf8)
+                    tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"", body: Array(text.utf8)
                 )
             }
         }
@@ -72,10 +65,7 @@ struct PageTemplates: Sendable {
         fields: [(name: String, value: String)] = []
     ) -> PageResponse {
         PageResponse(
-            status: status,
-            contentType: "text/html; charset=utf-8",
-            fields: fields,
-            body: text(name, view).utf8
+            status: status, contentType: "text/html; charset=utf-8", fields: fields, body: text(name, view).utf8
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import SystemPackage
 import UpdatePolicy
@@ -142,9 +139,7 @@ package struct BrakeFile: Sendable, Equatable {
 
     private static func append(_ text: String, to path: String) throws {
         let file = try FileDescriptor.open(
-            FilePath(path),
-            .writeOnly,
-            options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
+            FilePath(path), .writeOnly, options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
         try file.closeAfter { _ = try file.writeAll(text.utf8) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import NIOCore
 import PolicyStore
@@ -80,10 +77,7 @@ final class CheckCounting: Sendable {
             }
             batch.rules += piece.rules.map { key, counts in
                 RuleCount(
-                    hour: hour,
-                    rule: String(decoding: key, as: UTF8.self),
-                    sent: counts.sent,
-                    lockouts: counts.lockouts
+                    hour: hour, rule: String(decoding: key, as: UTF8.self), sent: counts.sent, lockouts: counts.lockouts
                 )
             }
         }
@@ -102,11 +96,7 @@ final class CheckCounting: Sendable {
         for part in counted {
             for load in part.all {
                 let key = LockoutCount(
-                    rule: load.rule,
-                    bundle: load.bundle,
-                    minute: part.minute,
-                    checks: 0,
-                    lockouts: 0,
+                    rule: load.rule, bundle: load.bundle, minute: part.minute, checks: 0, lockouts: 0,
                     revision: part.revision
                 )
                 let before = counts[key] ?? (0, 0, load.hasFuse)
@@ -131,13 +121,7 @@ final class CheckCounting: Sendable {
     }
 
     private static func count(_ hour: Timestamp, _ kind: ClientKind?, _ counts: KindCounts) -> CheckCount {
-        CheckCount(
-            hour: hour,
-            kind: kind,
-            checks: counts.checks,
-            messages: counts.messages,
-            lockouts: counts.lockouts
-        )
+        CheckCount(hour: hour, kind: kind, checks: counts.checks, messages: counts.messages, lockouts: counts.lockouts)
     }
 
     /// Notes that the database has the counts of this many more checks.

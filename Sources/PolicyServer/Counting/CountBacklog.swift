@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 
 /// Decides about counts that could not be written: they are kept for one more attempt, then dropped.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Logging
 import PolicyStore
 import Postgres
@@ -101,8 +98,7 @@ actor CountDelivery {
             if let blown = blow.withLock(\.self), blown.rules > 0 { unanswered.append(blown) }
             counting.noteFuses(blown: nil)
             logger.log(
-                level: fusesAreJudged ? .warning : .debug,
-                "The fuses of lockouts cannot be judged",
+                level: fusesAreJudged ? .warning : .debug, "The fuses of lockouts cannot be judged",
                 metadata: ["error": "\(error)"]
             )
             fusesAreJudged = false
@@ -215,10 +211,7 @@ actor CountDelivery {
 
     private func reportSuccess() {
         guard droppedInOutage > 0 else { return }
-        logger.notice(
-            "Counts of checks are written again",
-            metadata: ["counts.dropped": "\(droppedInOutage)"]
-        )
+        logger.notice("Counts of checks are written again", metadata: ["counts.dropped": "\(droppedInOutage)"])
         droppedInOutage = 0
     }
 }

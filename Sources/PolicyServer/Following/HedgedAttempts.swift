@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Hedged attempts: each begins while those before it may still succeed, because a lost packet delays an attempt for long.
 ///
 /// The system repeats a lost packet after one, three and seven seconds. A connection that is attempted anew each second

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 import Logging
 import PolicyStore
@@ -51,8 +48,7 @@ struct PolicyFollower: Service {
                 } catch {
                     guard !Task.isCancelled else { break }
                     event = .failed(
-                        reason: Self.reason(error),
-                        isConnectionUsable: await connection?.isHealthy ?? false,
+                        reason: Self.reason(error), isConnectionUsable: await connection?.isHealthy ?? false,
                         isTimeout: (error as? PostgresError)?.code == .timeout
                     )
                 }

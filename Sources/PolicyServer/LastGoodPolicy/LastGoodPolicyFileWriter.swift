@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import SystemPackage
 import UpdatePolicy
@@ -63,9 +60,7 @@ struct LastGoodPolicyFileWriter {
         // The private PostgreSQL of root runs as another user, who must pass through.
         let mode = geteuid() == 0 ? 0o711 : 0o700
         try FileManager.default.createDirectory(
-            atPath: folder.string,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: mode]
+            atPath: folder.string, withIntermediateDirectories: true, attributes: [.posixPermissions: mode]
         )
     }
 
@@ -86,10 +81,7 @@ struct LastGoodPolicyFileWriter {
 
     private func write(_ policy: CompiledPolicy, to path: FilePath) throws -> Written {
         let target = try FileDescriptor.open(
-            path,
-            .writeOnly,
-            options: [.create, .exclusiveCreate, .closeOnExec],
-            permissions: .ownerReadWrite
+            path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite
         )
         let lines = try target.closeAfter {
             let lines = try write(policy, to: target)
@@ -118,9 +110,7 @@ struct LastGoodPolicyFileWriter {
                 try output.copy(range, of: written.contents)
             } else {
                 let rows = LastGoodPolicyFile.Section(
-                    app: section.app,
-                    releases: section.releases,
-                    rules: section.rules
+                    app: section.app, releases: section.releases, rules: section.rules
                 )
                 try output.append(line: encoder.encode(Stored(row: rows)))
             }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import SystemPackage
 import UpdatePolicy
@@ -37,9 +34,7 @@ struct PolicyTrialNotes: Sendable {
         let note = Note(
             path: "\(folder)/\(Self.name)\(id)",
             file: try FileDescriptor.open(
-                FilePath(unfinished),
-                .readWrite,
-                options: [.create, .exclusiveCreate, .closeOnExec],
+                FilePath(unfinished), .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
                 permissions: .ownerReadWrite
             )
         )
@@ -59,10 +54,7 @@ struct PolicyTrialNotes: Sendable {
     /// The server lives at this time.
     func touch(_ note: Note, at now: Timestamp) {
         let microseconds = now.microsecondsSince1970
-        let time = timespec(
-            tv_sec: Int(microseconds / 1_000_000),
-            tv_nsec: Int(microseconds % 1_000_000) * 1_000
-        )
+        let time = timespec(tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000) * 1_000)
         futimens(note.file.rawValue, [time, time])
     }
 
@@ -120,8 +112,7 @@ struct PolicyTrialNotes: Sendable {
             // A file system can hold any time.
             guard count > 0, (0..<1 << 40).contains(time.tv_sec) else { return nil }
             return Death(
-                path: path,
-                token: String(decoding: bytes[..<count], as: UTF8.self),
+                path: path, token: String(decoding: bytes[..<count], as: UTF8.self),
                 at: Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
             )
         }

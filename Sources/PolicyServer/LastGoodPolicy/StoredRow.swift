@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// A value that the file of the last good policy holds as a JSON object.
@@ -55,8 +52,7 @@ struct StoredMember<Row: StoredRow>: Sendable {
         _ path: any WritableKeyPath<Row, Value> & Sendable
     ) -> Self {
         Self(
-            name,
-            value: { $0[keyPath: path] == Row.blank[keyPath: path] ? nil : $0[keyPath: path] },
+            name, value: { $0[keyPath: path] == Row.blank[keyPath: path] ? nil : $0[keyPath: path] },
             take: { $1[keyPath: path] = $0 }
         )
     }
@@ -67,8 +63,7 @@ struct StoredMember<Row: StoredRow>: Sendable {
         _ path: any WritableKeyPath<Row, [Element]> & Sendable
     ) -> Self {
         Self(
-            name,
-            value: { $0[keyPath: path].isEmpty ? nil : $0[keyPath: path].map { Stored(row: $0) } },
+            name, value: { $0[keyPath: path].isEmpty ? nil : $0[keyPath: path].map { Stored(row: $0) } },
             take: { $1[keyPath: path] = $0.map(\.row) }
         )
     }
@@ -78,11 +73,7 @@ struct StoredMember<Row: StoredRow>: Sendable {
         _ name: String,
         _ path: any WritableKeyPath<Row, [Element]?> & Sendable
     ) -> Self {
-        Self(
-            name,
-            value: { $0[keyPath: path]?.map { Stored(row: $0) } },
-            take: { $1[keyPath: path] = $0.map(\.row) }
-        )
+        Self(name, value: { $0[keyPath: path]?.map { Stored(row: $0) } }, take: { $1[keyPath: path] = $0.map(\.row) })
     }
 
     /// A row, left out where there is none.
@@ -120,8 +111,7 @@ extension StoredMember where Row: PolicyRecord {
     /// A length of time in microseconds, left out where it is none.
     private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<DayTimeInterval?>) -> Self {
         Self(
-            name,
-            value: { row in row[keyPath: path].map(\.inMicroseconds).flatMap { $0 == 0 ? nil : $0 } },
+            name, value: { row in row[keyPath: path].map(\.inMicroseconds).flatMap { $0 == 0 ? nil : $0 } },
             take: { $1[keyPath: path] = $0 == 0 ? nil : DayTimeInterval(microseconds: $0) }
         )
     }

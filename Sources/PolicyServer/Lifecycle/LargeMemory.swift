@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// The large pieces of memory of this process, such as answers that clients leave unread.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// A semaphore that a signal handler may post, to wake a thread that exists already.

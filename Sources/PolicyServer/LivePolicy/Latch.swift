@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A latch: tasks wait until it opens, which it does once.
 struct Latch: Sendable {
     private let stream: AsyncStream<Never>

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import HTTPTypes
 import Hummingbird
@@ -101,9 +98,7 @@ struct ManagementResponder: HTTPResponder {
         }
         guard isReading else {
             return .text(
-                .methodNotAllowed,
-                "Pages are read with GET or HEAD; nothing on them edits.\n",
-                [.allow: "GET, HEAD"]
+                .methodNotAllowed, "Pages are read with GET or HEAD; nothing on them edits.\n", [.allow: "GET, HEAD"]
             )
         }
         guard request.head.path.map(\.utf8.count) ?? 0 <= PageRequest.maximumLength else {

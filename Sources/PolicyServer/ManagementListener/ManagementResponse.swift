@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -26,8 +23,7 @@ extension Response {
         status: HTTPResponse.Status
     ) -> Response {
         Response(
-            status: status,
-            headers: [.contentType: contentType, .cacheControl: "no-store"],
+            status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         )
     }
@@ -40,8 +36,7 @@ extension Response {
         }
         headers[.contentType] = page.contentType
         return Response(
-            status: HTTPResponse.Status(code: page.status),
-            headers: headers,
+            status: HTTPResponse.Status(code: page.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.body))
         )
     }
@@ -58,8 +53,7 @@ extension Response {
         switch refusal {
         case .unauthorized:
             text(
-                .unauthorized,
-                "The pages ask for the password of --pages-password-file. The name does not count.\n",
+                .unauthorized, "The pages ask for the password of --pages-password-file. The name does not count.\n",
                 [.wwwAuthenticate: "Basic realm=\"versiongate pages\", charset=\"UTF-8\""]
             )
         case .tooManyAttempts(let seconds):

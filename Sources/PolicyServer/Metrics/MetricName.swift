@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The names of all metrics, as they are exposed.
 ///
 /// A metric that OpenTelemetry names keeps that name, in the spelling of Prometheus

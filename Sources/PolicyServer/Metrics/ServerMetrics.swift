@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import PolicyStore
 import UpdatePolicy
@@ -48,8 +45,7 @@ struct ServerMetrics: Sendable {
 
     private func writeRequests(to text: inout MetricsText) {
         text.family(
-            MetricName.requestDuration,
-            .histogram,
+            MetricName.requestDuration, .histogram,
             "Requests to the public listener, from their arrival to the end of the event loop tick that wrote the responses.",
             unit: "seconds"
         )
@@ -72,9 +68,7 @@ struct ServerMetrics: Sendable {
         text.family(MetricName.acceptedConnections, .counter, "Connections that the public listener accepted.")
         text.counter(MetricName.acceptedConnections, listener.acceptedConnections)
         text.family(
-            MetricName.refusals,
-            .counter,
-            "Requests that were refused and connections that were ended, by reason."
+            MetricName.refusals, .counter, "Requests that were refused and connections that were ended, by reason."
         )
         for reason in RefusalReason.allCases {
             text.counter(MetricName.refusals, listener.refusals(reason), [("reason", reason.label)])
@@ -88,16 +82,12 @@ struct ServerMetrics: Sendable {
         }
         guard let tls else { return }
         text.family(
-            MetricName.certificateExpiry,
-            .gauge,
-            "Until when the certificate of the public listener is valid, since 1970.",
-            unit: "seconds"
+            MetricName.certificateExpiry, .gauge,
+            "Until when the certificate of the public listener is valid, since 1970.", unit: "seconds"
         )
         text.gauge(MetricName.certificateExpiry, tls.certificateExpiry)
         text.family(
-            MetricName.certificateReloadFailures,
-            .counter,
-            "Attempts to read the certificate again that failed."
+            MetricName.certificateReloadFailures, .counter, "Attempts to read the certificate again that failed."
         )
         text.counter(MetricName.certificateReloadFailures, tls.failedReloadCount)
     }
@@ -126,8 +116,7 @@ struct ServerMetrics: Sendable {
     private func writeAnswers(to text: inout MetricsText) {
         guard let answers = counting?.answers else { return }
         text.family(
-            MetricName.checksAnswered,
-            .counter,
+            MetricName.checksAnswered, .counter,
             "Checks by what they were answered, up to the last time that counts were taken for the database."
         )
         for (outcome, checks) in [
@@ -141,8 +130,7 @@ struct ServerMetrics: Sendable {
         ]
         for (name, what, totals) in families {
             text.family(
-                name,
-                .counter,
+                name, .counter,
                 "\(what), by rule, for the \(RuleTotals.places) rules with the most of late; _other: all others."
             )
             for (rule, total) in totals.rules.sorted(by: { $0.key < $1.key }) {
@@ -155,8 +143,7 @@ struct ServerMetrics: Sendable {
 
     private func writeFuses(to text: inout MetricsText) {
         text.family(
-            MetricName.fuseArmed,
-            .gauge,
+            MetricName.fuseArmed, .gauge,
             "Rules of the policy that answers whose fuse may blow: enabled lockouts of apps that are not paused."
         )
         text.gauge(MetricName.fuseArmed, policy.current?.armedFuseCount ?? 0)
@@ -184,8 +171,7 @@ struct ServerMetrics: Sendable {
     private func writeRuleStatuses(to text: inout MetricsText) {
         guard let totals = ruleStatuses?.totals else { return }
         text.family(
-            MetricName.policyRuleStatus,
-            .gauge,
+            MetricName.policyRuleStatus, .gauge,
             "Rules in the database by what they are now, as the view rule_status says it."
         )
         for status in RuleStatus.Name.allCases {
@@ -222,8 +208,7 @@ struct ServerMetrics: Sendable {
         text.gauge(MetricName.policyRules, current?.ruleCount ?? 0)
         writeRuleStatuses(to: &text)
         text.family(
-            MetricName.policyReloadDuration,
-            .histogram,
+            MetricName.policyReloadDuration, .histogram,
             "Loads of a policy that succeeded, from reading the database to the first check it can answer.",
             unit: "seconds"
         )
@@ -231,20 +216,16 @@ struct ServerMetrics: Sendable {
         text.family(MetricName.policyReloadFailures, .counter, "Attempts to load a policy that failed.")
         text.counter(MetricName.policyReloadFailures, status.failureCount)
         text.family(
-            MetricName.policyReloadFault,
-            .gauge,
+            MetricName.policyReloadFault, .gauge,
             "1 when the newest policy of the database is not known to be the one that answers, because the last attempt failed."
         )
         text.gauge(MetricName.policyReloadFault, status.failure == nil ? 0 : 1)
         text.family(
-            MetricName.policyFileFault,
-            .gauge,
-            "1 when the last good policy cannot be kept on or read from disk."
+            MetricName.policyFileFault, .gauge, "1 when the last good policy cannot be kept on or read from disk."
         )
         text.gauge(MetricName.policyFileFault, status.fileFault == nil ? 0 : 1)
         text.family(
-            MetricName.policyHeldBack,
-            .gauge,
+            MetricName.policyHeldBack, .gauge,
             "1 when the newest policy is not taken, because servers ended by it; lockouts are then sent as plain messages."
         )
         text.gauge(MetricName.policyHeldBack, status.isHoldingBack ? 1 : 0)
@@ -252,25 +233,20 @@ struct ServerMetrics: Sendable {
         text.gauge(MetricName.brake, status.brake == nil ? 0 : 1)
         if let polledAt = status.lastPolledAt {
             text.family(
-                MetricName.policyPollAge,
-                .gauge,
-                "Time since the database last said which revision it has.",
+                MetricName.policyPollAge, .gauge, "Time since the database last said which revision it has.",
                 unit: "seconds"
             )
             text.gauge(MetricName.policyPollAge, age(polledAt))
         }
         if let offset = status.databaseClockOffset {
             text.family(
-                MetricName.databaseClockOffset,
-                .gauge,
-                "How far the clock of the database is ahead of that of this machine.",
-                unit: "seconds"
+                MetricName.databaseClockOffset, .gauge,
+                "How far the clock of the database is ahead of that of this machine.", unit: "seconds"
             )
             text.gauge(MetricName.databaseClockOffset, offset)
         }
         text.family(
-            MetricName.followerStalled,
-            .gauge,
+            MetricName.followerStalled, .gauge,
             "1 when the follower of the database is stalled; a database that is down does not stall it."
         )
         text.gauge(MetricName.followerStalled, status.followerIsStalled(at: .now) ? 1 : 0)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// Writes to a file descriptor that may be full, closed, non-blocking, or without a reader.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Writes whole lines to an output that may take some or none of their bytes, and reports how many lines are missing.
 struct LineWriter {
     /// How many lines are missing in the output and were not reported yet.

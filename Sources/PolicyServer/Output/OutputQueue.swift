@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Synchronization
 
@@ -45,9 +42,7 @@ package final class OutputQueue: Sendable {
         gapNotice: @escaping @Sendable (Int) -> String
     ) {
         self.init(
-            capacity: capacity,
-            retryInterval: retryInterval,
-            gapNotice: gapNotice,
+            capacity: capacity, retryInterval: retryInterval, gapNotice: gapNotice,
             write: { DescriptorWriter.write($0, to: descriptor) }
         )
     }

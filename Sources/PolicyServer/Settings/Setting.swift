@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Configuration
 
 /// A setting of the server: its names, range, default and help.
@@ -134,12 +131,7 @@ extension Setting {
         note: String = ""
     ) -> Setting {
         number(
-            name,
-            in: range,
-            option: valueName,
-            help,
-            note: note,
-            default: String(ServerConfiguration()[keyPath: path])
+            name, in: range, option: valueName, help, note: note, default: String(ServerConfiguration()[keyPath: path])
         ) { $1[keyPath: path] = $0 }
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CheckListener
 import SystemPackage
 
@@ -57,9 +54,7 @@ package struct LockoutKeyFile: Sendable {
         }
         do {
             let file = try FileDescriptor.open(
-                FilePath(path),
-                .writeOnly,
-                options: [.create, .exclusiveCreate, .closeOnExec],
+                FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
                 permissions: .ownerReadWrite
             )
             try file.closeAfter { _ = try file.writeAll(pem) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import UpdatePolicy
 
@@ -66,9 +63,7 @@ extension RuleEdit {
         let name = table == "apps" ? "app" : name
         let others = otherRows == 0 ? "" : otherRows >= Self.mostRows ? ", and many more" : ", and \(otherRows) more"
         return Chart.Mark(
-            at: at,
-            change: change,
-            label: "\(namesRule || table == "apps" ? "\(name) " : "")\(action)\(others)"
+            at: at, change: change, label: "\(namesRule || table == "apps" ? "\(name) " : "")\(action)\(others)"
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// A chart before it is drawn: a question, its answer in words, and the numbers that show it.
@@ -164,10 +161,7 @@ package struct Chart: Sendable, Equatable {
             let hour = isHourly ? " \(NumberText.timeOfDay(time))" : ""
             return Cell(digits: "\(time)", text: NumberText.date(time) + hour)
         case .elapsed(let times):
-            return Cell(
-                digits: "\(times[place] / 1_000_000)",
-                text: NumberText.duration(microseconds: times[place])
-            )
+            return Cell(digits: "\(times[place] / 1_000_000)", text: NumberText.duration(microseconds: times[place]))
         case .names(let names): return Cell(digits: names[place], text: NumberText.sentence(names[place]))
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 package import UpdatePolicy
 
@@ -51,8 +48,7 @@ extension CountReader {
         ) {
             func totals(_ first: Int) throws -> CheckTotals {
                 CheckTotals(
-                    checks: try row.decode(first, as: Int64.self),
-                    messages: try row.decode(first + 1, as: Int64.self),
+                    checks: try row.decode(first, as: Int64.self), messages: try row.decode(first + 1, as: Int64.self),
                     lockouts: try row.decode(first + 2, as: Int64.self)
                 )
             }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// Counts on their way to the database; the same hour and kind, or rule, may stand in it several times.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// The steps of time in which counts are shown: the last 24 hours one by one, or whole days (UTC).

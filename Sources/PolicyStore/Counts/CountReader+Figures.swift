@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 package import UpdatePolicy
 
@@ -73,8 +70,7 @@ extension CountReader {
             parameters(bundle, period)
         ) {
             totals[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] = CheckTotals(
-                checks: try row.decode(1, as: Int64.self),
-                messages: try row.decode(2, as: Int64.self),
+                checks: try row.decode(1, as: Int64.self), messages: try row.decode(2, as: Int64.self),
                 lockouts: try row.decode(3, as: Int64.self)
             )
         }
@@ -111,8 +107,7 @@ extension CountReader {
             Array(parameters(bundle, period).prefix(3))
         ).map { row in
             PlatformChecks(
-                platform: try row.decode(0, as: String?.self),
-                name: try row.decode(1, as: String?.self),
+                platform: try row.decode(0, as: String?.self), name: try row.decode(1, as: String?.self),
                 checks: try row.decode(2, as: Int64.self)
             )
         }

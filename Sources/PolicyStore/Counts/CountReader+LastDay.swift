@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 
 /// The checks of an app in the last 24 hours, and what its rules sent.
@@ -59,10 +56,8 @@ extension CountReader {
             [Int64(limit)]
         ).map { row in
             VersionCount(
-                bundle: try row.decode(0, as: String.self),
-                platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self),
-                checks: try row.decode(3, as: Int64.self)
+                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String?.self),
+                version: try row.decode(2, as: String?.self), checks: try row.decode(3, as: Int64.self)
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import UpdatePolicy
 
@@ -17,8 +14,7 @@ extension CountReader {
     /// The checks of an app in a period by day, platform and version, in order of the day.
     package func dailyCounts(of bundle: String, in period: CountPeriod) throws -> [PeriodCount] {
         try periodCounts(
-            bundle,
-            since: "hour >= to_timestamp($1::int8 / 1000000.0) AND \(Self.isOver)",
+            bundle, since: "hour >= to_timestamp($1::int8 / 1000000.0) AND \(Self.isOver)",
             period.start.microsecondsSince1970
         )
     }
@@ -36,10 +32,8 @@ extension CountReader {
         ).map { row in
             PeriodCount(
                 start: Timestamp(try row.decode(0, as: PostgresTimestamp.self)),
-                platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self),
-                checks: try row.decode(3, as: Int64.self),
-                messages: try row.decode(4, as: Int64.self),
+                platform: try row.decode(1, as: String?.self), version: try row.decode(2, as: String?.self),
+                checks: try row.decode(3, as: Int64.self), messages: try row.decode(4, as: Int64.self),
                 lockouts: try row.decode(5, as: Int64.self)
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -33,12 +30,9 @@ package struct CountReader {
             parameters
         ).map { row in
             ClientCount(
-                bundle: try row.decode(0, as: String.self),
-                platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self),
-                build: try row.decode(3, as: String?.self),
-                region: try row.decode(4, as: String?.self),
-                os: try row.decode(5, as: String?.self),
+                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String?.self),
+                version: try row.decode(2, as: String?.self), build: try row.decode(3, as: String?.self),
+                region: try row.decode(4, as: String?.self), os: try row.decode(5, as: String?.self),
                 checks: try row.decode(6, as: Int64.self)
             )
         }
@@ -50,11 +44,9 @@ package struct CountReader {
             parameters
         ).value(as: Int64.self)
         return RecentChecks(
-            days: days,
-            clients: try counts.map { try $0.weighted() },
+            days: days, clients: try counts.map { try $0.weighted() },
             unknown: max(0, total - counts.reduce(0) { $0 + $1.checks }),
-            merged: try mergedChecks(days: days, bundles: bundles),
-            isKnown: true
+            merged: try mergedChecks(days: days, bundles: bundles), isKnown: true
         )
     }
 
@@ -106,8 +98,7 @@ package struct CountReader {
             parameters
         ).map { row in
             MergedChecks(
-                bundle: try row.decode(0, as: String.self),
-                checks: try row.decode(1, as: Int64.self),
+                bundle: try row.decode(0, as: String.self), checks: try row.decode(1, as: Int64.self),
                 kept: try row.decode(2, as: Int64?.self) ?? 0
             )
         }
@@ -132,12 +123,9 @@ package struct CountReader {
             [CountStore.daysOfKnownKinds, Int64(limit)]
         ).map { row in
             ClientKind(
-                bundle: try row.decode(0, as: String.self),
-                platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self),
-                build: try row.decode(3, as: String?.self),
-                region: try row.decode(4, as: String?.self),
-                os: try row.decode(5, as: String?.self)
+                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String?.self),
+                version: try row.decode(2, as: String?.self), build: try row.decode(3, as: String?.self),
+                region: try row.decode(4, as: String?.self), os: try row.decode(5, as: String?.self)
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -41,9 +38,7 @@ extension CountStore {
             [start, end, kindsPerDay]
         ).map { try $0.decode(0, as: String.self) }
         guard !bundles.isEmpty else { return 0 }
-        return try session.query(merging, [start, end, bundles, kindsPerDay, kindsPerStep]).value(
-            as: Int.self
-        )
+        return try session.query(merging, [start, end, bundles, kindsPerDay, kindsPerStep]).value(as: Int.self)
     }
 
     /// How many days before a day have the kinds that are kept first.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -58,11 +55,8 @@ extension CountStore {
         var step = RollUpStep()
         step.deleted += try deleteOldLockoutCounts(at: now, session)
         for table in CountedTable.all {
-            step.deleted += try session.query(
-                deletion(from: table),
-                [firstDay, Int64(rowsPerStep), tooFar]
-            )
-            .value(as: Int.self)
+            step.deleted += try session.query(deletion(from: table), [firstDay, Int64(rowsPerStep), tooFar])
+                .value(as: Int.self)
             guard
                 let hour = try session.query(oldestHour(in: table), [firstHour]).first?.decode(
                     0,
@@ -89,9 +83,7 @@ extension CountStore {
             "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
             [lockTimeout, statementTimeout]
         )
-        return try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value(
-            as: Bool.self
-        )
+        return try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value(as: Bool.self)
     }
 
     private static let hour: Int64 = 3_600_000_000

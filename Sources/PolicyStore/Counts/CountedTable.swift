@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A table of counts: the columns that identify a row, and the columns that are summed.
 struct CountedTable {
     let name: String
@@ -13,33 +10,22 @@ struct CountedTable {
     let constraint: String
 
     static let checks = CountedTable(
-        name: "public.check_counts",
-        keys: ["bundle", "platform", "version", "build", "region", "os"],
-        sums: ["checks", "messages", "lockouts"],
-        constraint: "check_counts_key"
+        name: "public.check_counts", keys: ["bundle", "platform", "version", "build", "region", "os"],
+        sums: ["checks", "messages", "lockouts"], constraint: "check_counts_key"
     )
 
     static let rules = CountedTable(
-        name: "public.rule_counts",
-        keys: ["rule"],
-        sums: ["sent", "lockouts"],
-        constraint: "rule_counts_pkey"
+        name: "public.rule_counts", keys: ["rule"], sums: ["sent", "lockouts"], constraint: "rule_counts_pkey"
     )
 
     static let merged = CountedTable(
-        name: "public.merged_counts",
-        keys: ["bundle"],
-        sums: ["checks"],
-        constraint: "merged_counts_pkey"
+        name: "public.merged_counts", keys: ["bundle"], sums: ["checks"], constraint: "merged_counts_pkey"
     )
 
     /// Kept by the minute for a day, so it is not rolled up.
     static let lockouts = CountedTable(
-        name: "public.lockout_counts",
-        time: "minute",
-        keys: ["rule", "bundle", "revision"],
-        sums: ["checks", "lockouts"],
-        constraint: "lockout_counts_key"
+        name: "public.lockout_counts", time: "minute", keys: ["rule", "bundle", "revision"],
+        sums: ["checks", "lockouts"], constraint: "lockout_counts_key"
     )
 
     static let all = [checks, rules, merged]

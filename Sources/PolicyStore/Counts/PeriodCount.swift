@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// The checks of one version of an app on one platform in one day.

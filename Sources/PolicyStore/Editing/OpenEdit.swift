@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 import UpdatePolicy
 
@@ -81,10 +78,8 @@ package struct OpenEdit: Sendable {
             [tables, includesReaders]
         ).map { row in
             OpenEdit(
-                processID: try row.decode(0, as: Int32?.self),
-                prepared: try row.decode(1, as: String?.self),
-                role: try row.decode(2, as: String.self),
-                application: try row.decode(3, as: String.self),
+                processID: try row.decode(0, as: Int32?.self), prepared: try row.decode(1, as: String?.self),
+                role: try row.decode(2, as: String.self), application: try row.decode(3, as: String.self),
                 mayBeEnded: try row.decode(4, as: Bool.self)
             )
         }

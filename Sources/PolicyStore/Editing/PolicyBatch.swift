@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -35,8 +32,7 @@ struct PolicyBatch {
     static func insert(_ table: PolicyTable, _ items: [Item]) -> PolicyBatch {
         let columns = table.columns.map(\.name).joined(separator: ", ")
         return PolicyBatch(
-            table: table,
-            isInsertion: true,
+            table: table, isInsertion: true,
             sql: "INSERT INTO public.\(table.rawValue) (\(columns)) SELECT \(columns) FROM \(recordset(table))",
             items: items
         )
@@ -134,8 +130,7 @@ extension PolicyDifference {
             let present = edits.filter { $0.table == table && $0.before != nil }
             guard !present.isEmpty else { return nil }
             return .lock(
-                table,
-                present.compactMap { edit in edit.before.map { .init(row: $0, index: nil) } },
+                table, present.compactMap { edit in edit.before.map { .init(row: $0, index: nil) } },
                 keysGo: present.contains { $0.after == nil }
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Another edit changed the policy, so it is not in the state that this edit expects.
 package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
     /// The policy is at another revision than the expected one; with the change that made it, if it can be read.

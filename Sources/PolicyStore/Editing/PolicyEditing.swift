@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Logging
 package import Postgres
 import UpdatePolicy
@@ -143,11 +140,8 @@ package struct PolicyEditing: Sendable {
                 return .rollback(
                     .needsReview(
                         EditOutcome.RolledBack(
-                            change: made.change,
-                            base: base,
-                            apps: apps,
-                            after: try PolicyReader.policy(session, bundles: apps.bundles),
-                            consent: made.consent
+                            change: made.change, base: base, apps: apps,
+                            after: try PolicyReader.policy(session, bundles: apps.bundles), consent: made.consent
                         )
                     )
                 )
@@ -189,11 +183,7 @@ package struct PolicyEditing: Sendable {
         try editor.consent(to: consent ?? [])
         try body(editor)
         guard let id = try editor.judge(), let change = try PolicyHistory(session).change(id) else { return nil }
-        return MadeEdit(
-            change: change,
-            base: id == before.revision + 1 ? before : nil,
-            consent: try editor.consent
-        )
+        return MadeEdit(change: change, base: id == before.revision + 1 ? before : nil, consent: try editor.consent)
     }
 
     /// The policy of the apps that an edit affects, nil if it is no longer in that state.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 package import UpdatePolicy
 
@@ -73,9 +70,7 @@ extension PolicyEditor {
             differences: try rows.filter { try $0.decode(0, as: Int64.self) == id }.compactMap { row in
                 guard let name = try row.decode(2, as: String?.self) else { return nil }
                 return PolicyChange.Column(
-                    name: name,
-                    before: try row.decode(3, as: String?.self),
-                    after: try row.decode(4, as: String?.self)
+                    name: name, before: try row.decode(3, as: String?.self), after: try row.decode(4, as: String?.self)
                 )
             }
         )

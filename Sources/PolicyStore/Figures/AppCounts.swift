@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -114,21 +111,14 @@ extension AppCounts {
         }
         let counts = AppFigures.versions(current.versions, platform: nil).sorted { $1.checks < $0.checks }
         let answer = Chart.ranking(
-            counts.compactMap { count in count.version.map { (name: $0, checks: count.checks) } },
-            noun: "version",
-            unknown: counts.first { $0.version == nil }?.checks ?? 0,
-            mostNamed: Self.mostNamed,
+            counts.compactMap { count in count.version.map { (name: $0, checks: count.checks) } }, noun: "version",
+            unknown: counts.first { $0.version == nil }?.checks ?? 0, mostNamed: Self.mostNamed,
             current.isOfLastDay ? "the last 24 hours" : "\(period.text); none came in the last 24 hours"
         )
         return Chart(
-            name: name,
-            question: "Which versions are in use?",
-            answer: current.isOfLastDay ? answer + weekBefore(series, counts) : answer,
-            shape: .stackedAreas,
-            unit: .share,
-            axis: .time(period.starts),
-            series: series,
-            checks: all
+            name: name, question: "Which versions are in use?",
+            answer: current.isOfLastDay ? answer + weekBefore(series, counts) : answer, shape: .stackedAreas,
+            unit: .share, axis: .time(period.starts), series: series, checks: all
         )
     }
 
@@ -288,11 +278,8 @@ extension AppCounts {
             name: name,
             question: question,
             answer: Chart.ranking(
-                names.map { (name: $0.key, checks: $0.value) },
-                noun: noun,
-                unknown: all - known,
-                mostNamed: Self.mostNamed,
-                period.text
+                names.map { (name: $0.key, checks: $0.value) }, noun: noun, unknown: all - known,
+                mostNamed: Self.mostNamed, period.text
             ),
             shape: .bars,
             unit: .share,

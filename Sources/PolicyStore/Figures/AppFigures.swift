@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -89,8 +86,7 @@ package struct AppFigures: Sendable {
     package static func versions(_ counts: [PlatformChecks], platform: String?) -> [VersionCount] {
         spellings(counts).map { _, counts in
             VersionCount(
-                version: counts.first { $0.name.flatMap { AppVersion($0) } != nil }?.name,
-                platform: platform,
+                version: counts.first { $0.name.flatMap { AppVersion($0) } != nil }?.name, platform: platform,
                 checks: counts.reduce(0) { $0 + $1.checks }
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// An enabled lockout that has not ended, with what is so about it now.
@@ -26,11 +23,7 @@ package struct EnabledLockout: Sendable {
         at time: Timestamp
     ) -> [EnabledLockout] {
         rules(of: policy, at: time).map { rule in
-            EnabledLockout(
-                rule: rule,
-                status: statuses[rule.key],
-                share: shares.map { $0[rule.key] ?? .none }
-            )
+            EnabledLockout(rule: rule, status: statuses[rule.key], share: shares.map { $0[rule.key] ?? .none })
         }.sorted { left, right in
             if left.part != right.part { return left.part > right.part }
             if left.locksOut != right.locksOut { return left.locksOut }

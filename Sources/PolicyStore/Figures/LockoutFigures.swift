@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -37,10 +34,7 @@ package struct LockoutFigures: Sendable {
             unit: .share,
             axis: .time(period.starts),
             series: [
-                Chart.Series(
-                    name: "locked out",
-                    values: Chart.shares(totals.map { $0?.lockouts ?? 0 }, of: checks)
-                )
+                Chart.Series(name: "locked out", values: Chart.shares(totals.map { $0?.lockouts ?? 0 }, of: checks))
             ],
             checks: checks,
             marks: marks

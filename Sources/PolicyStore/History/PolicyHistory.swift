@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -128,15 +125,10 @@ package struct PolicyHistory {
             let id = try row.decode(0, as: Int64.self)
             changes.append(
                 PolicyChange(
-                    id: id,
-                    at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
-                    role: try row.decode(2, as: String.self),
-                    osUser: try row.decode(3, as: String?.self),
-                    tool: try row.decode(4, as: String?.self),
-                    why: try row.decode(5, as: String?.self),
-                    undoes: try row.decode(6, as: Int64?.self),
-                    rows: try rows(of: id),
-                    counts: try counts(of: id)
+                    id: id, at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
+                    role: try row.decode(2, as: String.self), osUser: try row.decode(3, as: String?.self),
+                    tool: try row.decode(4, as: String?.self), why: try row.decode(5, as: String?.self),
+                    undoes: try row.decode(6, as: Int64?.self), rows: try rows(of: id), counts: try counts(of: id)
                 )
             )
         }
@@ -153,8 +145,7 @@ package struct PolicyHistory {
             [change, rowsPerChange]
         ).map { row in
             PolicyChange.Row(
-                table: try row.decode(1, as: String.self),
-                key: try row.decode(4, as: String.self),
+                table: try row.decode(1, as: String.self), key: try row.decode(4, as: String.self),
                 kind: Self.kind(existed: try row.decode(2, as: Bool.self), exists: try row.decode(3, as: Bool.self)),
                 columns: columns[try row.decode(0, as: Int64.self)] ?? []
             )
@@ -199,8 +190,7 @@ package struct PolicyHistory {
         ) {
             columns[try row.decode(0, as: Int64.self), default: []].append(
                 PolicyChange.Column(
-                    name: try row.decode(1, as: String.self),
-                    before: try row.decode(2, as: String?.self),
+                    name: try row.decode(1, as: String.self), before: try row.decode(2, as: String?.self),
                     after: try row.decode(3, as: String?.self)
                 )
             )

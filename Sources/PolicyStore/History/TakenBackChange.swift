@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -46,10 +43,8 @@ package struct TakenBackChange: Sendable, Equatable {
                 if changes[id] == nil {
                     changes[id] = TakenBackChange(
                         change: .init(
-                            id: id,
-                            at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
-                            role: try row.decode(2, as: String.self),
-                            tool: try row.decode(3, as: String?.self)
+                            id: id, at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
+                            role: try row.decode(2, as: String.self), tool: try row.decode(3, as: String?.self)
                         ),
                         parts: [],
                         isBrake: false

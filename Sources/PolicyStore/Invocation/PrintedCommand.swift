@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A command that is printed to be typed, on a terminal, in a log or on a page: the only way in which one is.
 ///
 /// It names the database that the command was told to use, because another may be meant where it is typed. What only the

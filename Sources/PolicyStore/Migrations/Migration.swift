@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// One step of the schema: a plain SQL file that the binary carries.

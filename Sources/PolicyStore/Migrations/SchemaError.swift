@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A reason why this binary cannot use the schema of a database.
 package enum SchemaError: ErrorWithCommand, Hashable {
     /// The database has no schema of versiongate.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Logging
 package import Postgres
 
@@ -187,8 +184,7 @@ package struct SchemaMigrator: Sendable {
             }
         }
         return SchemaStatus(
-            applied: Array(migrations.prefix(applied.count)),
-            pending: Array(migrations.dropFirst(applied.count)),
+            applied: Array(migrations.prefix(applied.count)), pending: Array(migrations.dropFirst(applied.count)),
             unknown: applied.dropFirst(migrations.count).map(\.name)
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 
 /// How the schema of a database compares with the migrations of this binary.
@@ -53,10 +50,8 @@ package struct SchemaFault: Sendable, Hashable {
         return try session.query("SELECT fault, remedy, is_dangerous, stops_servers FROM public.schema_faults()").map {
             row in
             SchemaFault(
-                fault: try row.decode(0, as: String.self),
-                remedy: try row.decode(1, as: String.self),
-                isDangerous: try row.decode(2, as: Bool.self),
-                stopsServers: try row.decode(3, as: Bool.self)
+                fault: try row.decode(0, as: String.self), remedy: try row.decode(1, as: String.self),
+                isDangerous: try row.decode(2, as: Bool.self), stopsServers: try row.decode(3, as: Bool.self)
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -159,8 +156,7 @@ package enum PolicyReader {
             guard let changed else { return nil }
             let part = PolicyPart.apps(changed.compactMap(\.self), rulesForEveryApp: changed.contains(nil))
             return PolicyUpdate(
-                bundles: changed.compactMap(\.self),
-                includesRulesForEveryApp: changed.contains(nil),
+                bundles: changed.compactMap(\.self), includesRulesForEveryApp: changed.contains(nil),
                 policy: try policy(session, of: part)
             )
         }
@@ -187,11 +183,8 @@ package enum PolicyReader {
     ) throws -> Policy {
         let version = try version(session)
         return Policy(
-            revision: version.revision,
-            token: version.token,
-            apps: try apps(session, part, detail),
-            releases: try releases(session, part, detail),
-            rules: try rules(session, part, detail)
+            revision: version.revision, token: version.token, apps: try apps(session, part, detail),
+            releases: try releases(session, part, detail), rules: try rules(session, part, detail)
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -70,14 +67,11 @@ package struct FuseStatus: Sendable {
             checks == 0
             ? nil
             : Load(
-                bundle: try row.decode(4, as: String?.self),
-                checks: checks,
-                lockouts: try row.decode(6, as: Int64.self)
+                bundle: try row.decode(4, as: String?.self), checks: checks, lockouts: try row.decode(6, as: Int64.self)
             )
         blow = try row.decode(7, as: Int64?.self).map { change in
             Blow(
-                change: change,
-                at: Timestamp(try row.decode(8, as: PostgresTimestamp.self)),
+                change: change, at: Timestamp(try row.decode(8, as: PostgresTimestamp.self)),
                 why: try row.decode(9, as: String?.self)
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -51,10 +48,8 @@ package struct LockoutShare: Sendable, Equatable {
                 isRecent: try row.decode(5, as: Bool.self),
                 change: try row.decode(6, as: Int64?.self).map { id in
                     Change(
-                        id: id,
-                        at: Timestamp(try row.decode(7, as: PostgresTimestamp.self)),
-                        role: try row.decode(8, as: String.self),
-                        tool: try row.decode(9, as: String?.self)
+                        id: id, at: Timestamp(try row.decode(7, as: PostgresTimestamp.self)),
+                        role: try row.decode(8, as: String.self), tool: try row.decode(9, as: String?.self)
                     )
                 }
             )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 package import UpdatePolicy
 
@@ -30,10 +27,8 @@ extension PolicyReports {
             """
         ).map { row in
             AppSummary(
-                bundle: try row.decode(0, as: String.self),
-                name: try row.decode(1, as: String?.self),
-                paused: try row.decode(2, as: Bool.self),
-                ruleCount: try row.decode(3, as: Int64.self),
+                bundle: try row.decode(0, as: String.self), name: try row.decode(1, as: String?.self),
+                paused: try row.decode(2, as: Bool.self), ruleCount: try row.decode(3, as: Int64.self),
                 linkedPlatforms: try row.decode(4, as: [String].self)
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension PolicyReports {
     /// The history as this transaction sees it.
     package var history: PolicyHistory {

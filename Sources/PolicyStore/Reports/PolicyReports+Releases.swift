@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 package import UpdatePolicy
 
@@ -49,12 +46,9 @@ extension PolicyReports {
             [bundle]
         ).map { row in
             ReleaseSummary(
-                bundle: try row.decode(0, as: String.self),
-                platform: try row.decode(1, as: String.self),
-                version: try row.decode(2, as: String.self),
-                build: try row.decode(3, as: String?.self),
-                minOS: try row.decode(4, as: String?.self),
-                regions: try row.decode(5, as: String?.self),
+                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String.self),
+                version: try row.decode(2, as: String.self), build: try row.decode(3, as: String?.self),
+                minOS: try row.decode(4, as: String?.self), regions: try row.decode(5, as: String?.self),
                 state: try row.decode(6, as: String.self),
                 since: try row.decode(7, as: PostgresTimestamp?.self).map { Timestamp($0) },
                 languages: try row.decode(8, as: [String].self)

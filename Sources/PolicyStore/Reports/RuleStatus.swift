@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -55,8 +52,7 @@ package struct RuleStatus: Sendable, Equatable {
         for row in rows {
             guard let name = Name(rawValue: try row.decode(1, as: String.self)) else { continue }
             statuses[try row.decode(0, as: String.self)] = RuleStatus(
-                name: name,
-                since: try row.decode(2, as: PostgresTimestamp?.self).map { Timestamp($0) },
+                name: name, since: try row.decode(2, as: PostgresTimestamp?.self).map { Timestamp($0) },
                 next: try row.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) },
                 reason: try row.decode(4, as: String?.self)
             )
@@ -96,9 +92,7 @@ package struct RuleStatus: Sendable, Equatable {
             )
             token = try rows.first?.decode(4, as: String.self)
             next = try rows.compactMap { try $0.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) } }.min()
-            rules = Dictionary(
-                uniqueKeysWithValues: try rows.map { (try Kind($0), try $0.decode(2, as: Int64.self)) }
-            )
+            rules = Dictionary(uniqueKeysWithValues: try rows.map { (try Kind($0), try $0.decode(2, as: Int64.self)) })
         }
     }
 }

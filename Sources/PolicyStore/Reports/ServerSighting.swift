@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -40,8 +37,7 @@ package struct ServerSighting: Sendable, Hashable {
             [present.map(\.address).filter { !$0.isEmpty }]
         ).map { row in
             ServerSighting(
-                name: try row.decode(0, as: String.self),
-                address: try row.decode(1, as: String?.self),
+                name: try row.decode(0, as: String.self), address: try row.decode(1, as: String?.self),
                 revision: try row.decode(2, as: Int64.self),
                 seenAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self))
             )

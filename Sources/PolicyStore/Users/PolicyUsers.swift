@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Postgres
 package import UpdatePolicy
 
@@ -27,8 +24,7 @@ package struct PolicyUsers: Sendable {
             [UserRole.groups]
         ).map { row in
             PolicyUser(
-                name: try row.decode(0, as: String.self),
-                role: try UserRole(group: row.decode(1, as: String.self)),
+                name: try row.decode(0, as: String.self), role: try UserRole(group: row.decode(1, as: String.self)),
                 lastEdit: try row.decode(2, as: PostgresTimestamp?.self).map(Timestamp.init)
             )
         }
@@ -157,10 +153,8 @@ package struct PolicyUsers: Sendable {
             [name]
         ).first.map { row in
             Present(
-                canLogIn: try row.decode(0, as: Bool.self),
-                isPowerful: try row.decode(1, as: Bool.self),
-                role: try row.decode(2, as: String?.self),
-                groups: try row.decode(3, as: [String].self)
+                canLogIn: try row.decode(0, as: Bool.self), isPowerful: try row.decode(1, as: Bool.self),
+                role: try row.decode(2, as: String?.self), groups: try row.decode(3, as: [String].self)
             )
         }
     }

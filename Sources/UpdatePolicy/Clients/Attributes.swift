@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The members of a check that are no fields: the attributes, and the names of those that count as not sent.
 ///
 /// The names and values lie among the bytes of the client. Names are found by a scan while they are few and by a hash

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A client as a check describes it: what it wrote, beside what could be read from it.
 ///
 /// It is built member by member with `set`; then `validate` must be called. What is missing or cannot be read is no
@@ -172,10 +169,7 @@ package struct Client: Sendable {
             throw ClientError(member: string(at: name), reason: .duplicate)
         }
         guard otherMembers.attributeCount <= Self.maximumAttributeCount else {
-            throw ClientError(
-                member: string(at: name),
-                reason: .tooManyAttributes(maximum: Self.maximumAttributeCount)
-            )
+            throw ClientError(member: string(at: name), reason: .tooManyAttributes(maximum: Self.maximumAttributeCount))
         }
     }
 
@@ -265,10 +259,7 @@ package struct Client: Sendable {
     }
 
     /// Calls `body` with the value of an attribute; `nil` where it was not sent.
-    borrowing func withAttribute<Result>(
-        _ name: UTF8Text,
-        _ body: (UnsafeRawBufferPointer) -> Result
-    ) -> Result? {
+    borrowing func withAttribute<Result>(_ name: UTF8Text, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let range = name.string.withBytes({ otherMembers.value(of: $0, in: bytes) }) else { return nil }
         return bytes.withBytes(range.indices, body)
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Why a check cannot be answered: a fault in the members that describe the client.
 package struct ClientError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A member of a check that has a meaning of its own; every other one is an attribute. A client has room for 16.
 package enum ClientField: UInt8, Sendable, CaseIterable {
     case bundle

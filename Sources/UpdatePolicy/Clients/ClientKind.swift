@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What of a client is counted: its app and five members, none of which tells two installations apart.
 ///
 /// While checks are counted a kind is a run of bytes, the six texts in the order below with a zero byte between them,
@@ -49,9 +46,7 @@ package struct ClientKind: Sendable, Hashable {
 
     /// The kind as bytes, as `Client.writeKind(ofApp:into:)` writes it.
     package var bytes: [UInt8] {
-        Array(
-            [bundle, platform, version, build, region, os].map { $0 ?? "" }.joined(separator: "\0").utf8
-        )
+        Array([bundle, platform, version, build, region, os].map { $0 ?? "" }.joined(separator: "\0").utf8)
     }
 
     package init(
@@ -160,9 +155,7 @@ extension Client {
 
     @inline(__always)
     private borrowing func writeNumber(
-        _ field: ClientField,
-        to bytes: UnsafeMutableRawBufferPointer,
-        at start: Int
+        _ field: ClientField, to bytes: UnsafeMutableRawBufferPointer, at start: Int
     ) -> Int {
         withText(field) {
             Self.writeVersion($0, upTo: ClientKind.maximumNumberLength, to: bytes, at: start)

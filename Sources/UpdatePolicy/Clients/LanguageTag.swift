@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A language as a client or a rule names it: a BCP 47 tag (`zh-Hant-TW`) or a locale (`zh_Hant_TW`).
 ///
 /// Tags compare by their subtags, ASCII case does not count, and `_` is `-`. The code set and the modifier of a POSIX

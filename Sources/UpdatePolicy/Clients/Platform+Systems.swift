@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Platform {
     /// The numbers that no system of the platform ever had, though clients send them: Darwin's, those that programs of old
     /// SDKs are told, and Android's API levels.

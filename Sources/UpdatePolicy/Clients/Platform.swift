@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A platform by its name in lower case, such as `ios`, `android` or `macos`.
 ///
 /// `ipados`, `iphone os` and `iphoneos` are `ios`.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A country or territory, as an assigned two-letter code of ISO 3166-1 (or XK, which Kosovo's users send).
 package struct Region: Sendable, Hashable {
     /// Both letters, the first in the higher byte; never 0.

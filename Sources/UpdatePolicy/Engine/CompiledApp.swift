@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// An app with its rules, releases and links, as a check needs them.
 final class CompiledApp: Sendable {
     /// A store link, prepared from the comma before its name on.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Synchronization
 
 /// A policy made ready to answer checks: immutable, indexed, its messages prepared as bytes.
@@ -115,9 +112,7 @@ package final class CompiledPolicy: Sendable {
     package func updated(with update: PolicyUpdate) throws(PolicyError) -> CompiledPolicy {
         var compiler = PolicyCompiler(continuing: self)
         try compiler.compile(
-            update.policy,
-            bundles: update.bundles,
-            includesRulesForEveryApp: update.includesRulesForEveryApp
+            update.policy, bundles: update.bundles, includesRulesForEveryApp: update.includesRulesForEveryApp
         )
         return CompiledPolicy(revision: update.policy.revision, token: update.policy.token, compiler)
     }
@@ -126,9 +121,7 @@ package final class CompiledPolicy: Sendable {
     package var policy: Policy {
         let apps = apps.sorted { UTF8Text($0.bundle) < UTF8Text($1.bundle) }
         return Policy(
-            revision: revision,
-            token: token,
-            apps: apps.compactMap(\.row),
+            revision: revision, token: token, apps: apps.compactMap(\.row),
             releases: apps.flatMap(\.releaseRows).sorted { $0.id < $1.id },
             rules: (apps.flatMap { $0.rules?.rows ?? [] } + (rulesForEveryApp?.rows ?? [])).sorted(by: Rule.precedes)
         )

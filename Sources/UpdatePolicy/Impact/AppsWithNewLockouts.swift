@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The apps in which an edit may lock out more clients, judged by the rows alone.
 ///
 /// It is used where counts are missing. In doubt an app is included.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The clients of one app, version and platform: a row of an impact.
 package struct ClientGroup: Sendable, Hashable {
     package let bundle: String

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The impact of an edit on the clients of one kind, as shares of one.
 struct ClientImpact {
     /// Right after the edit.
@@ -41,10 +38,7 @@ struct ClientImpact {
         let allAfter = reachAfter.rules(at: time)
         let old = Dictionary(allBefore.map { ($0.rule.key, $0) }) { first, _ in first }
         let deciders = LockoutImpact.deciders(allAfter)
-        let newLockouts = LockoutImpact.newlyLockedOut(
-            before: LockoutImpact.deciders(allBefore),
-            after: deciders
-        )
+        let newLockouts = LockoutImpact.newlyLockedOut(before: LockoutImpact.deciders(allBefore), after: deciders)
         // A rule that the edit leaves alone and whose share nobody knows would hide what the edit does.
         let untouched = Set(
             allAfter.filter { !$0.demands.isEmpty && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key)
@@ -64,10 +58,7 @@ struct ClientImpact {
         counts.lockoutsAfter = max(newLockouts, Self.part(of: .lockout, rulesAfter))
         counts.messagesBefore = max(counts.lockoutsBefore, Self.partWithMessage(rulesBefore))
         counts.messagesAfter = max(counts.lockoutsAfter, Self.partWithMessage(rulesAfter))
-        counts.withoutWayOut = min(
-            Self.part(of: .withoutWayOut, rulesAfter),
-            1 - Self.leastPartLockedOut(rulesAfter)
-        )
+        counts.withoutWayOut = min(Self.part(of: .withoutWayOut, rulesAfter), 1 - Self.leastPartLockedOut(rulesAfter))
         let locking = Set(deciders.filter(\.locksOut).map(\.key))
         lockouts.append(Self.moment(time, newLockouts, rulesAfter.filter { locking.contains($0.rule.key) }, old))
         let newMessages = max(0, counts.messagesAfter - counts.messagesBefore)

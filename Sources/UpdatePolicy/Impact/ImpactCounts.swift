@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The checks that get messages and lockouts before an edit and after it.
 ///
 /// Counts are of checks, and fractional where a rollout reaches a part of them. Each is an upper bound.

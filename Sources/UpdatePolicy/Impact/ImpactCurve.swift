@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A time from which on an edit gives something to more checks than at any time before.
 package struct ImpactStep: Sendable, Equatable {
     package let at: Timestamp

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The largest part of a kind of client that is locked out under one policy and not under another, at one time.
 ///
 /// An install is in the same bucket of a rule under both policies, and buckets of different rules are independent. So
@@ -55,9 +52,7 @@ struct LockoutImpact {
         for reach in rules where reach.delivery == .lockout || reach.isFinal {
             deciders.append(
                 Decider(
-                    key: reach.rule.key,
-                    share: reach.share,
-                    locksOut: reach.delivery == .lockout,
+                    key: reach.rule.key, share: reach.share, locksOut: reach.delivery == .lockout,
                     demands: reach.demands
                 )
             )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The impact that an edit of the policy would have had on the counted checks.
 ///
 /// The whole policies are compared, not the rows that differ: a rule behind a final one, or of a paused app, does
@@ -93,8 +90,7 @@ package struct PolicyImpact: Sendable {
         laterMessages = messages.steps.filter { $0.at > time }
         let lockoutOfApps = Dictionary(grouping: self.rows, by: \.group.bundle).map { bundle, rows in
             LargestLockout(
-                bundle: bundle,
-                checks: rows.reduce(0) { $0 + $1.checks },
+                bundle: bundle, checks: rows.reduce(0) { $0 + $1.checks },
                 now: rows.reduce(0) { $0 + $1.now.newLockouts },
                 later: lockoutsOfApps[bundle]?.steps.last { $0.at > time }
             )

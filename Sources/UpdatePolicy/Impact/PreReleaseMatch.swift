@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A pre-release version among recent checks whose numbers are those of a release.
 ///
 /// Some build systems add the name of an environment to the version (`1.2.0-prod`). Such a version sorts below 1.2.0,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The rules of one policy that may match clients of one kind, at any time and with any uncounted members.
 struct ReachingRules {
     private let client: Client
@@ -67,11 +64,8 @@ struct ReachingRules {
                 group.firstUnmetOccasion(candidate.rule, client, facts, app, &offers) == nil
             else { continue }
             let reach = RuleReach(
-                rule: candidate.row,
-                delivery: delivery(candidate, time, &waysOut),
-                share: share,
-                demands: candidate.demands,
-                isFinal: candidate.rule.flags.contains(.final)
+                rule: candidate.row, delivery: delivery(candidate, time, &waysOut), share: share,
+                demands: candidate.demands, isFinal: candidate.rule.flags.contains(.final)
             )
             rules.append(reach)
             if reach.isFinal, reach.isCertain { break }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How a release spread among the checks of its platform.
 package struct ReleaseAdoption: Sendable {
     /// The checks of the platform in one hour, or in one day where hours are no longer kept.

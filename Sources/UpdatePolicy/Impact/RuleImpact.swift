@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The share of the counted checks that a rule reaches, now and at each planned step.
 ///
 /// A rule reaches a check when its message would be sent, so not behind a final rule and not in a paused app.
@@ -43,8 +40,7 @@ package struct RuleImpact: Sendable {
 
         private func combined(with other: Reach, _ combine: (Double, Double) -> Double) -> Reach {
             Reach(
-                messages: combine(messages, other.messages),
-                lockouts: combine(lockouts, other.lockouts),
+                messages: combine(messages, other.messages), lockouts: combine(lockouts, other.lockouts),
                 withoutWayOut: combine(withoutWayOut, other.withoutWayOut)
             )
         }
@@ -148,8 +144,7 @@ package struct RuleImpact: Sendable {
         }
         uncounted.formUnion(rules[own].uncounted)
         return Reach(
-            messages: part,
-            lockouts: rules[own].delivery == .lockout ? part : 0,
+            messages: part, lockouts: rules[own].delivery == .lockout ? part : 0,
             withoutWayOut: rules[own].delivery == .withoutWayOut ? part : 0
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The versions among the recent checks of an app that cannot be read.
 ///
 /// Rules with a range of versions or a target reach none of these clients, so a lockout that is meant for them misses.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// An app, known by its bundle.
 package struct App: PolicyRecord {
     /// The bundle or package identifier; ASCII case does not count.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The bucket of an install in the rollout of one rule, from 0 to 9,999.
 ///
 /// It is the first 4 bytes of SHA-256(key ":" install) as an unsigned big-endian number, modulo 10,000. So it is the

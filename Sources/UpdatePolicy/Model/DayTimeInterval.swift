@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A length of time from days to seconds, in whole days and what is left of one, as the database stores it. A day is 24
 /// hours.
 package struct DayTimeInterval: Sendable, Hashable {

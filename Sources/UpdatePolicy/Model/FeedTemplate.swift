@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A document of an app's own: a Mustache template of what the policy says to every version.
 package struct FeedTemplate: PolicyRecord {
     /// The last part of its address.

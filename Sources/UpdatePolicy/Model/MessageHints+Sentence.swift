@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension MessageHints {
     /// How often the message is shown, for people: `Shown again after 1 day, at most 3 times; can be skipped.`
     package var sentence: String {

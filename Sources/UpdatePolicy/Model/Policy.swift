@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// All apps, releases and rules as they stand at one revision.
 package struct Policy: Sendable, Equatable {
     /// The id of the last change in it.
@@ -35,11 +32,8 @@ extension Policy {
             UTF8Text(ASCII.lowercased(other)) == UTF8Text(ASCII.lowercased(bundle))
         }
         return Policy(
-            revision: revision,
-            token: token,
-            apps: apps.filter { isOfApp($0.bundle) },
-            releases: releases.filter { isOfApp($0.bundle) },
-            rules: rules.filter { $0.bundle.map(isOfApp) ?? false }
+            revision: revision, token: token, apps: apps.filter { isOfApp($0.bundle) },
+            releases: releases.filter { isOfApp($0.bundle) }, rules: rules.filter { $0.bundle.map(isOfApp) ?? false }
         )
     }
 }

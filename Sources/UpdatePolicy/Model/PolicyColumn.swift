@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The type of the values of a column.
 package enum ColumnType: Sendable, Hashable {
     /// Text for people, a name, an address.
@@ -165,11 +162,7 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
         self.property = property
         self.storedName = storedName ?? Self.camelCased(name)
         definition = ColumnDefinition(
-            name,
-            type,
-            role: role,
-            default: isRequired ? nil : property.value(of: Record.blank),
-            example: example
+            name, type, role: role, default: isRequired ? nil : property.value(of: Record.blank), example: example
         )
     }
 

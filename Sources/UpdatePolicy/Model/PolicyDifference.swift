@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The edits that turn the rows of one policy into those of another. Both policies have their notes.
 package struct PolicyDifference: Sendable {
     /// The edit of one row.

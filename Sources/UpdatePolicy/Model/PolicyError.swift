@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A row because of which a policy cannot be compiled.
 ///
 /// The database refuses such rows when they are written; a policy that has one comes from elsewhere, or from a newer

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A typed row of a policy table, with the rows that belong to it.
 package protocol PolicyRecord: Sendable, Equatable {
     /// The table.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A record of any table as the values of its columns, so that rows of all tables are compared and written the same way.
 package struct PolicyRow: Sendable, Hashable {
     /// The table.

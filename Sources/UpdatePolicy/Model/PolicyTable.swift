@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A table of the policy that people edit; a table stands behind the one that its rows belong to.
 package enum PolicyTable: String, Sendable, CaseIterable {
     /// The apps, by bundle.

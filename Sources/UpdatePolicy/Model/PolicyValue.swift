@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The value of a column of a policy table. Texts are equal if their UTF-8 bytes are.
 package enum PolicyValue: Sendable, Hashable {
     /// SQL's null.

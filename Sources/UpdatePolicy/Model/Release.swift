@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A version of an app on a platform that users can get, or will be able to.
 package struct Release: PolicyRecord {
     /// The row's id; 0 for a release that the database does not have yet.
@@ -129,10 +126,6 @@ extension ReleaseNote {
 
     /// The release, by its id.
     package static let owner: ColumnDefinition? = ColumnDefinition(
-        "release",
-        .bigInteger,
-        role: .identity,
-        default: nil,
-        example: nil
+        "release", .bigInteger, role: .identity, default: nil, example: nil
     )
 }

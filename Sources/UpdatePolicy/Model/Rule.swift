@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A message and the conditions under which a client gets it.
 ///
 /// A condition that is `nil` is none. Flags stand behind optional values, where they take no memory of their own.
@@ -233,10 +230,7 @@ extension Rule {
     package var hints: MessageHints? {
         guard remind != nil || shows != nil || skippable else { return nil }
         return MessageHints(
-            remind: remind.map { $0.inMicroseconds / 1_000_000 },
-            shows: shows,
-            skip: skippable,
-            target: target
+            remind: remind.map { $0.inMicroseconds / 1_000_000 }, shows: shows, skip: skippable, target: target
         )
     }
 

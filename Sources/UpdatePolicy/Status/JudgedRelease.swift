@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What releases are compared by, with each other and with clients.
 protocol NumberedRelease {
     var version: VersionKey { get }

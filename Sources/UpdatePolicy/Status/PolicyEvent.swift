@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Something that begins or ends by itself.
 package struct PolicyEvent: Sendable, Equatable {
     /// The kind of an event, as programs read it.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Whether users can get a release at a moment.
 package enum ReleaseState: Sendable, Equatable {
     case live(Timestamp)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The ASCII characters and classes of characters that the readers of this module ask for.
 package enum ASCII {
     static let tab = UInt8(ascii: "\t")

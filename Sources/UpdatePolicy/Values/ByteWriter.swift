@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Bytes that are written one after the other, in memory that is used again.
 ///
 /// To begin anew costs nothing, and to append is a check of the room and a copy.
@@ -41,10 +38,7 @@ public struct ByteWriter: Sendable {
     /// Calls `body` with a part of what was written.
     @inlinable
     @inline(__always)
-    public borrowing func withBytes<Result>(
-        _ range: Range<Int>,
-        _ body: (UnsafeRawBufferPointer) -> Result
-    ) -> Result {
+    public borrowing func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 

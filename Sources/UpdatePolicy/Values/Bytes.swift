@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension UnsafeRawBufferPointer {
     /// Whether both hold the same bytes.
     @inline(__always)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A day in the proleptic Gregorian calendar.
 ///
 /// The conversions count days in eras of 400 years that begin on 1 March, so that a leap day is the last of its year.

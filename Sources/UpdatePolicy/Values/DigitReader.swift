@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A reader of fixed-width decimal fields, as dates and times have them.
 struct DigitReader {
     private let bytes: [UInt8]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The writing of texts as strings of JSON (RFC 8259).
 package enum JSONString {
     /// Appends the text between quotation marks; what JSON does not require to be escaped is not.

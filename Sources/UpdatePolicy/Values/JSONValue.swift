@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A JSON document. The members of an object keep their order, which Foundation's encoder does not promise.
 package enum JSONValue: Sendable {
     case null

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Writes counts, shares and times for people.
 package enum NumberText {
     /// A whole number with commas: `12,345`.

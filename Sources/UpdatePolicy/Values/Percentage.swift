@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A share of all installs, from 0 to 100 percent in hundredths of a percent.
 package struct Percentage: Sendable, Hashable, Comparable {
     /// The share in hundredths of a percent, 0 to 10,000. A bucket below it is in.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Range<Int> {
     /// The first index that meets a condition, which all behind it meet too, found by halving; the end where none does.
     @inline(__always)

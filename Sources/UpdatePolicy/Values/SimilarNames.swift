@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Finds the names that somebody may have meant.
 package enum SimilarNames {
     /// The longest name that is compared, in characters: the work grows with the square.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension String {
     /// The text as a word of a shell, in quotes where it needs them.
     package var shellWord: String {

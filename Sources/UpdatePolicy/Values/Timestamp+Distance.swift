@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Timestamp {
     /// How far the moment is from now: `in 2 h`, `2 min ago`; nil where that is more than can be told.
     package func distance(from now: Timestamp) -> String? {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A moment in time, in whole microseconds.
 ///
 /// Microseconds are what PostgreSQL keeps, so a time from the database loses nothing here.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A text that is equal to another, and comes before or after it, by its UTF-8 bytes.
 ///
 /// `String` takes two texts as equal when Unicode calls them canonically equivalent, so that "é" equals "e" with a

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The writing of texts in elements and attributes of XML and HTML, by the five entities of XML alone.
 ///
 /// A carriage return becomes a line feed, as readers make it one. What XML 1.0 cannot hold is left out: no reader could be

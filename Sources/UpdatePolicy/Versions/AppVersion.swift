@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A version that could be read, of an app, a build or an operating system.
 ///
 /// Numbers of any size compare as numbers, missing ones are zero, and a pre-release comes before its release as in

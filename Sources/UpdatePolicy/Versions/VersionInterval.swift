@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The versions from one bound, inclusive, to another, exclusive.
 struct VersionInterval: Sendable {
     var lower: VersionKey

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The bytes whose order is the order of versions.
 ///
 /// For each number a byte 2 + D, D being its count of significant digits (0 for zero), then the D digits; zeros at the

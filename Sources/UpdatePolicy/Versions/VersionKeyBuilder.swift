@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A version key in the making: numbers are appended first, then the identifiers of a pre-release.
 struct VersionKeyBuilder {
     /// The first 16 bytes, as far as there are any; the last one is the lowest.

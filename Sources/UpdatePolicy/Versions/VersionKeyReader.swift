@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A reader of the parts of a version key.
 struct VersionKeyReader {
     private let key: VersionKey

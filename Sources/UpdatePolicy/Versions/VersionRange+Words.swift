@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension VersionRange {
     /// What the range means, in words: `2.3 or later, but before 2.3.5; or 3.0 or later, pre-releases included`.
     ///

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A set of versions, written in npm's grammar for ranges.
 ///
 /// `<`, `<=`, `>`, `>=`, `=`, a bare version, a space for "and", `||` for "or", `1.2 - 1.4`, `1.2.x`, `~1.2.3`, `^1.2.3`

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The reader of a version's text.
 ///
 ///     version = [v] number *("." number) [pre-release] [suffix]
@@ -64,11 +61,7 @@ enum VersionScanner {
             position &+= 1
         }
         key = (key &<< 8 | 1) &<< UInt128(truncatingIfNeeded: 8 &* (15 &- length))
-        return VersionKey(
-            high: UInt64(truncatingIfNeeded: key &>> 64),
-            low: UInt64(truncatingIfNeeded: key),
-            tail: nil
-        )
+        return VersionKey(high: UInt64(truncatingIfNeeded: key &>> 64), low: UInt64(truncatingIfNeeded: key), tail: nil)
     }
 
     /// A version's text without the blanks at its ends.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 extension App: EditableRecord {
@@ -16,9 +13,7 @@ extension App: EditableRecord {
     /// Reads the digits of a number in the App Store, also behind the `id` that addresses have.
     private static let numberInStore: @Sendable (String) throws -> ColumnWord = { argument in
         guard let number = Int64(argument.hasPrefix("id") ? argument.dropFirst(2) : argument[...]) else {
-            throw CommandError(
-                "write the digits behind \"id\" in the address of the app in the App Store: 1234567890"
-            )
+            throw CommandError("write the digits behind \"id\" in the address of the app in the App Store: 1234567890")
         }
         return .integer(number)
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 
 /// `versiongate brake`: sending lockouts as plain messages, server by server and without the database.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import PolicyServer
@@ -40,9 +37,7 @@ struct BrakeOptions: ParsableArguments {
             if let path = brakeFile ?? variable {
                 return BrakeFile(path: URL(fileURLWithPath: path).standardizedFileURL.path)
             }
-            return BrakeFile(
-                stateDirectory: try StateDirectory(option: stateDir, environment: environment).path
-            )
+            return BrakeFile(stateDirectory: try StateDirectory(option: stateDir, environment: environment).path)
         }
     }
 

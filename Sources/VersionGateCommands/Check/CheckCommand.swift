@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import Postgres
@@ -36,15 +33,13 @@ struct CheckCommand: AsyncParsableCommand {
     var explain = false
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var at: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
-        completion: .changes,
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"), completion: .changes,
         transform: WholeNumber.parse
     )
     var revision: Int64?
@@ -63,8 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     @Argument(
-        help: ArgumentHelp("What the client sends.", valueName: "member=value"),
-        completion: .members,
+        help: ArgumentHelp("What the client sends.", valueName: "member=value"), completion: .members,
         transform: NamedValue.member
     )
     var members: [NamedValue]
@@ -106,12 +100,7 @@ struct CheckCommand: AsyncParsableCommand {
         if at != nil || revision != nil || asOf != nil {
             printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
         }
-        CheckRemarks(
-            client,
-            in: contents,
-            isPast: revision != nil || asOf != nil,
-            command: PrintedCommand.text
-        ).print()
+        CheckRemarks(client, in: contents, isPast: revision != nil || asOf != nil, command: PrintedCommand.text).print()
         let policy = try CompiledPolicy(contents)
         guard explain else {
             try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))

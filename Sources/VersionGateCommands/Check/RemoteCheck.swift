@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import NIOCore
@@ -41,10 +38,7 @@ struct RemoteCheck {
         do {
             response = try await Progress.showing("Asking the server") {
                 try await HTTPExchange(
-                    address: address,
-                    method: .POST,
-                    headers: ["Content-Type": "application/json"],
-                    body: body,
+                    address: address, method: .POST, headers: ["Content-Type": "application/json"], body: body,
                     limit: Self.limit
                 ).answer()
             }

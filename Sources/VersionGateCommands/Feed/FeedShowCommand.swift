@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import FeedTemplates
 import PolicyStore
@@ -35,22 +32,19 @@ struct FeedShowCommand: AsyncParsableCommand {
     var name: String
 
     @Argument(
-        help: ArgumentHelp("What the address says of the client.", valueName: "member=value"),
-        completion: .members,
+        help: ArgumentHelp("What the address says of the client.", valueName: "member=value"), completion: .members,
         transform: NamedValue.member
     )
     var members: [NamedValue] = []
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var at: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
-        completion: .changes,
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"), completion: .changes,
         transform: WholeNumber.parse
     )
     var revision: Int64?
@@ -90,10 +84,7 @@ struct FeedShowCommand: AsyncParsableCommand {
             throw CommandError.noSuchApp(bundle, among: contents.apps.map(\.bundle))
         }
         CheckRemarks(
-            try client(format),
-            in: contents,
-            otherMembers: format?.ownMembers ?? [],
-            command: PrintedCommand.text
+            try client(format), in: contents, otherMembers: format?.ownMembers ?? [], command: PrintedCommand.text
         ).print()
         let text: String
         if let format {
@@ -150,11 +141,8 @@ struct FeedShowCommand: AsyncParsableCommand {
         // Where a format names the app itself, it stands in the query.
         let naming = format == .lookup && asked("id") == nil ? [(name: "bundleId", value: app.bundle)] : []
         return FeedQuestion(
-            format: format,
-            bundle: format == .lookup ? nil : app.bundle,
-            query: members.map { ($0.name, $0.value) } + naming,
-            acceptLanguage: acceptLanguage,
-            userAgent: userAgent
+            format: format, bundle: format == .lookup ? nil : app.bundle,
+            query: members.map { ($0.name, $0.value) } + naming, acceptLanguage: acceptLanguage, userAgent: userAgent
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import Postgres
@@ -76,15 +73,13 @@ struct HistoryCommand: AsyncParsableCommand {
     var after: Int64?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only changes from this time on.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("Only changes from this time on.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var since: TimeArgument?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only changes up to this time.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("Only changes up to this time.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var until: TimeArgument?
@@ -149,13 +144,8 @@ struct HistoryCommand: AsyncParsableCommand {
                 .printAsWarning()
         }
         return HistoryFilter(
-            subject: subject,
-            since: begin,
-            until: try until.map { try clock.moment($0, of: "--until", .past) },
-            author: by,
-            search: search,
-            after: after,
-            limit: limit ?? Self.usualLimit
+            subject: subject, since: begin, until: try until.map { try clock.moment($0, of: "--until", .past) },
+            author: by, search: search, after: after, limit: limit ?? Self.usualLimit
         )
     }
 

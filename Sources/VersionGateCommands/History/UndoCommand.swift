@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import Postgres
@@ -30,8 +27,7 @@ struct UndoCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: "The id of the change, as history shows it; the newest unless given.",
-        completion: .changes,
+        help: "The id of the change, as history shows it; the newest unless given.", completion: .changes,
         transform: ChangeNumber.parse
     )
     var change: Int64?

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -67,10 +64,7 @@ struct EditApproval {
                 base = edit.base
             }
             let wasAsked = try ApprovalRequirement(
-                reasons: reasons,
-                database: database,
-                yes: yes,
-                canAsk: Terminal.canAsk
+                reasons: reasons, database: database, yes: yes, canAsk: Terminal.canAsk
             )
             .require()
             do {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -37,9 +34,7 @@ struct EditImpact: Sendable {
         self.init(
             impact: PolicyImpact(
                 from: try CompiledPolicy(Self.whatDecides(before, recent)),
-                to: try CompiledPolicy(Self.whatDecides(after, recent)),
-                clients: recent.clients,
-                at: time
+                to: try CompiledPolicy(Self.whatDecides(after, recent)), clients: recent.clients, at: time
             ),
             lockouts: AppsWithNewLockouts(from: before, to: after, at: time),
             recent: recent,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -71,28 +68,16 @@ extension ColumnOption {
         let described = ArgumentHelp(self.help, valueName: valueName)
         if column.type.isList {
             return Option<[ColumnWord]>(
-                wrappedValue: [],
-                name: long,
-                help: described,
-                completion: completion,
-                transform: parse
+                wrappedValue: [], name: long, help: described, completion: completion, transform: parse
             )
         }
         let parsing = column.type.parsing
         return isAdding && column.defaultValue == nil
             ? Option<ColumnWord>(
-                name: long,
-                parsing: parsing,
-                help: described,
-                completion: completion,
-                transform: parse
+                name: long, parsing: parsing, help: described, completion: completion, transform: parse
             )
             : Option<ColumnWord?>(
-                name: long,
-                parsing: parsing,
-                help: described,
-                completion: completion,
-                transform: parse
+                name: long, parsing: parsing, help: described, completion: completion, transform: parse
             )
     }
 

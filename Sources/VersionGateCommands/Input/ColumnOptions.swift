@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -32,8 +29,7 @@ struct ColumnOptions<Record: EditableRecord, Verb: EditingVerb>: ParsableArgumen
 
     private static var clearing: Option<[ClearedField<Record>]> {
         Option(
-            wrappedValue: [],
-            name: .customLong("clear"),
+            wrappedValue: [], name: .customLong("clear"),
             help: ArgumentHelp("Set a field back to its default, mostly to none; can be repeated.", valueName: "field")
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import Logging
@@ -170,8 +167,7 @@ extension DatabaseOptions {
                         waiting: {
                             CommandError.waits(
                                 for: try await OpenEdit.all(connection, includesReaders: !migrating),
-                                migrates: !migrating,
-                                database: name
+                                migrates: !migrating, database: name
                             )
                         },
                         writing: {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import PolicyStore
@@ -34,14 +31,8 @@ extension EditOptions {
         summary: (@Sendable (PostgresSession) throws -> String?)? = nil
     ) async throws {
         try await edit(
-            on: database,
-            asksAboutRemovals: asksAboutRemovals,
-            asksAboutMassEdits: asksAboutMassEdits,
-            doubts: doubts,
-            values: { _ in },
-            { editor, _ in try body(editor) },
-            remarks: remarks,
-            summary: summary
+            on: database, asksAboutRemovals: asksAboutRemovals, asksAboutMassEdits: asksAboutMassEdits, doubts: doubts,
+            values: { _ in }, { editor, _ in try body(editor) }, remarks: remarks, summary: summary
         )
     }
 
@@ -74,14 +65,8 @@ extension EditOptions {
                 (try values(CommandClock(session)), try doubts(session))
             }
             let edit = EditApproval(
-                connection: connection,
-                editing: editing,
-                database: name,
-                yes: yes,
-                warnings: warnings,
-                asksAboutRemovals: asksAboutRemovals,
-                asksAboutMassEdits: asksAboutMassEdits,
-                doubts: doubts
+                connection: connection, editing: editing, database: name, yes: yes, warnings: warnings,
+                asksAboutRemovals: asksAboutRemovals, asksAboutMassEdits: asksAboutMassEdits, doubts: doubts
             )
             let change = try await edit.make(by: author) { editor in try body(editor, values) }
             let report = ChangeReport(change: change, database: name)
@@ -122,12 +107,9 @@ extension EditOptions {
                 impact = try await EditImpact(of: edit, before: before, connection)
             }
             return PlanReport(
-                revision: base?.revision,
-                change: outcome.change,
-                impact: impact,
+                revision: base?.revision, change: outcome.change, impact: impact,
                 unchanged: "Nothing would change on \(name): the policy is like that already.",
-                ending: "Nothing was changed on \(name): this was a dry run.",
-                audiences: audiences,
+                ending: "Nothing was changed on \(name): this was a dry run.", audiences: audiences,
                 terminal: .standardOutput
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A percentage on the command line, with or without a percent sign; the database judges the number.
 struct PercentArgument: Sendable {
     /// The number as it was written, without the sign.

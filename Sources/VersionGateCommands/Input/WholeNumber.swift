@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A whole number on the command line.
 enum WholeNumber {
     /// Reads a number.

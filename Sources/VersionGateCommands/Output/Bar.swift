@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Parts of a whole, or values beside each other, as a bar of characters.
 struct Bar {
     /// A part or a value, from 0 to 1 of the whole, and how it is drawn.

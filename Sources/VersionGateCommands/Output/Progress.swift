@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Shows on a terminal what a command waits for, if that takes longer than a second.
 enum Progress {
     /// Runs `body`; the activity is shown on standard error after one second, and erased at the end.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension String {
     /// How many cells of a terminal the text takes: two for East Asian wide characters and emoji, none for colours.
     var terminalWidth: Int {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How a text stands out on a terminal; the raw value is the parameter of the escape sequence.
 enum TextStyle: Int, Sendable {
     case bold = 1

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 /// Lays out rows of text in columns that are as wide as their widest cell.
@@ -80,11 +77,8 @@ struct TextTable {
             ([Self.lines(head, styles, widths, bar: nil, terminal)]
             + rows.enumerated().map { row, cells in
                 Self.lines(
-                    columns.map { cells[$0] },
-                    columns.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) },
-                    widths,
-                    bar: barWidth.flatMap { bars[row]?.text(width: $0, on: terminal) },
-                    terminal
+                    columns.map { cells[$0] }, columns.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) },
+                    widths, bar: barWidth.flatMap { bars[row]?.text(width: $0, on: terminal) }, terminal
                 )
             }).joined(separator: "\n")
     }
@@ -133,9 +127,7 @@ struct TextTable {
                 inLine.isEmpty
                 ? terminal.styled(cells.prefix(named).filter { !$0.isEmpty }.joined(separator: " "), .bold)
                 : line(
-                    inLine.map { cells[$0] },
-                    inLine.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) },
-                    widths,
+                    inLine.map { cells[$0] }, inLine.map { TextStyle.ofCell(cells[$0], inColumn: header[$0]) }, widths,
                     terminal
                 )
             let others = columns.dropFirst(inLine.isEmpty ? named : inLine.count)

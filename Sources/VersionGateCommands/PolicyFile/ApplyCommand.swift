@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyDocument
 import PolicyStore
@@ -76,9 +73,7 @@ struct ApplyCommand: AsyncParsableCommand {
         if let text = takenBack.text { printError("\(text)\n") }
         try await policyFile.explaining {
             try await options.edit(
-                on: database,
-                asksAboutRemovals: true,
-                asksAboutMassEdits: true,
+                on: database, asksAboutRemovals: true, asksAboutMassEdits: true,
                 doubts: { _ in [doubt].compactMap(\.self) }
             ) { editor in
                 try editor.make(difference, from: present.version)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -44,8 +41,7 @@ extension DatabaseOptions {
             if let revision { policy.token = try PolicyHistory(session).version(of: revision).token }
             return EditedPolicy(
                 version: PolicyVersion(revision: policy.revision, token: policy.token),
-                change: try PolicyHistory(session).change(policy.revision),
-                policy: policy
+                change: try PolicyHistory(session).change(policy.revision), policy: policy
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import PolicyDocument
@@ -27,8 +24,7 @@ struct ExportCommand: AsyncParsableCommand {
     )
 
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file"),
+        name: .shortAndLong, help: ArgumentHelp("The file to write, in place of standard output.", valueName: "file"),
         completion: .file()
     )
     var output: String?
@@ -40,15 +36,13 @@ struct ExportCommand: AsyncParsableCommand {
     var bundle: String?
 
     @Option(
-        help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"),
-        completion: .changes,
+        help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"), completion: .changes,
         transform: WholeNumber.parse
     )
     var revision: Int64?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The policy as it stood at this time.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("The policy as it stood at this time.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var asOf: TimeArgument?
@@ -76,9 +70,7 @@ struct ExportCommand: AsyncParsableCommand {
         let exported = try await database.editedPolicy(at: moment, of: "--as-of")
         let policy = try bundle.map { try exported.policy.part(ofApp: $0) } ?? exported.policy
         let text = PolicyDocument.text(
-            of: policy,
-            revision: exported.version.revision,
-            token: exported.version.token,
+            of: policy, revision: exported.version.revision, token: exported.version.token,
             bundle: bundle.map { _ in policy.apps[0].bundle }
         )
         guard let output, output != "-" else {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyDocument
 import PolicyStore
@@ -85,15 +82,11 @@ struct PlanCommand: AsyncParsableCommand {
         let scope =
             (bundle.map { " --bundle \($0.shellWord)" } ?? "") + (takenBack.hasBrakes ? " --over-brakes" : "")
         let report = PlanReport(
-            revision: revision,
-            change: change,
-            impact: impact,
+            revision: revision, change: change, impact: impact,
             unchanged: "No differences: the policy at revision \(revision) is as the file says.",
             ending: "To do exactly this: \(PrintedCommand("apply \(file.shellWord)\(scope) --revision \(revision)"))",
             audiences: PlanReport.audiences(before: present.policy.rules, after: policyFile.rules),
-            warnings: warnings.lines,
-            takenBack: takenBack,
-            terminal: .standardOutput
+            warnings: warnings.lines, takenBack: takenBack, terminal: .standardOutput
         )
         switch format {
         case .json: print(report.json.lines)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import UpdatePolicy
 
@@ -42,13 +39,8 @@ extension PlanReport {
 
     private func differences(_ change: PolicyChange) -> String {
         let plain = PlanReport(
-            revision: revision,
-            change: change,
-            unchanged: unchanged,
-            ending: ending,
-            audiences: audiences,
-            terminal: .file,
-            splitsColumns: true
+            revision: revision, change: change, unchanged: unchanged, ending: ending, audiences: audiences,
+            terminal: .file, splitsColumns: true
         )
         let lines = change.rows.flatMap { row in plain.lines(row).map(Self.diffLine) }
         var taken = 0

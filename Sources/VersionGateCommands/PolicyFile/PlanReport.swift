@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import UpdatePolicy
 
@@ -86,8 +83,7 @@ struct PlanReport {
                 + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.after.map {
                         marked(
-                            "+",
-                            "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
+                            "+", "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
                             .green
                         )
                     }
@@ -98,9 +94,7 @@ struct PlanReport {
                 + ChangeWords.changedFromDefault(row).flatMap { column in
                     column.before.map {
                         marked(
-                            "-",
-                            "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
-                            .red
+                            "-", "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))", .red
                         )
                     }
                         ?? []

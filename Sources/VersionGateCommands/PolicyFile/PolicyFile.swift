@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import FeedTemplates
 import PolicyDocument
 import PolicyStore
@@ -44,10 +41,7 @@ struct PolicyFile: Sendable {
     /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
     func difference(from present: Policy) throws -> PolicyDifference {
         if let bundle { try report(document.faults(ofApp: bundle, in: present)) }
-        let difference = PolicyDifference(
-            from: bundle.map { present.part(of: $0) } ?? present,
-            to: document.policy
-        )
+        let difference = PolicyDifference(from: bundle.map { present.part(of: $0) } ?? present, to: document.policy)
         try report(document.faults(of: difference) + templateFaults(difference))
         return difference
     }
@@ -136,9 +130,7 @@ struct PolicyFile: Sendable {
         difference.edits.compactMap { edit in
             guard edit.table == .feedTemplates, let row = edit.after else { return nil }
             let template = FeedTemplate(
-                name: row["name"].text ?? "",
-                contentType: row["content_type"].text ?? "",
-                body: row["body"].text ?? ""
+                name: row["name"].text ?? "", contentType: row["content_type"].text ?? "", body: row["body"].text ?? ""
             )
             do throws(FeedTemplateFault) {
                 _ = try ParsedTemplate(template)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 extension Release: EditableRecord {
@@ -8,9 +5,7 @@ extension Release: EditableRecord {
         ColumnOption(\.build, "The build, as the app reports it", value: "build", nameInEdit: "set-build"),
         ColumnOption(\.minOS, "The least version of the operating system", value: "version"),
         ColumnOption(
-            \.regions,
-            "A country where it is (JP); without one it is everywhere",
-            value: "country",
+            \.regions, "A country where it is (JP); without one it is everywhere", value: "country",
             nameInEdit: "set-region"
         ),
         ColumnOption(\.liveAt, "When users can get it"),

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import Postgres
@@ -140,11 +137,7 @@ struct ReleaseAddCommand: AsyncParsableCommand {
     /// A version or a system that is far above all that is known.
     private func doubts(_ session: PostgresSession) throws -> [String] {
         try CommandError.requireMeantApp(
-            bundle,
-            version: version,
-            of: "release add",
-            options: platforms.flatMap { ["--platform", $0] },
-            session
+            bundle, version: version, of: "release add", options: platforms.flatMap { ["--platform", $0] }, session
         )
         var doubts: [String] = []
         let known = try PolicyReader.policy(session, bundles: [bundle]).releases.compactMap { AppVersion($0.version) }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -26,8 +23,7 @@ struct ReleaseListCommand: AsyncParsableCommand {
         try await database.read { reports in
             try reports.warnOfUnknownApp(bundle)
             try output.print(
-                try reports.releases(bundle: bundle),
-                json: try reports.releasesJSON(bundle: bundle),
+                try reports.releases(bundle: bundle), json: try reports.releasesJSON(bundle: bundle),
                 ifEmpty: "No releases. To add one: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM"))"
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -24,8 +21,7 @@ struct ReleaseWithdrawCommand: AsyncParsableCommand {
     @OptionGroup var selector: ReleaseSelector
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("From when on; now unless given.", valueName: "time"),
+        parsing: .unconditional, help: ArgumentHelp("From when on; now unless given.", valueName: "time"),
         transform: TimeArgument.parse
     )
     var at: TimeArgument?

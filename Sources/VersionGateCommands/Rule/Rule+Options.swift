@@ -1,15 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import UpdatePolicy
 
 extension Rule: EditableRecord {
     static let options: [ColumnOption<Rule>] = [
         ColumnOption(\.title, "The message's title, up to 200 characters"),
-        ColumnOption(
-            \.text,
-            "The message's text, up to 4,000 characters. {app}, {target} and {date} are filled in"
-        ),
+        ColumnOption(\.text, "The message's text, up to 4,000 characters. {app}, {target} and {date} are filled in"),
         ColumnOption(\.bundle, "The app; without it, the rule is for every app", completion: .bundles),
         ColumnOption(\.versions, "App versions, as a range: '<1.2', '>=2.3 <2.3.5', '1.2.x || 1.4'"),
         ColumnOption(\.builds, "Builds, as a range"),
@@ -19,24 +13,16 @@ extension Rule: EditableRecord {
         ColumnOption(\.languages, "A language (de, zh-Hant)"),
         ColumnOption(\.attributes, "A value that another member of the check may have, also several of one name"),
         ColumnOption(
-            \.target,
-            "The version that clients are asked to reach, as soon as they can get it",
-            value: "version",
+            \.target, "The version that clients are asked to reach, as soon as they can get it", value: "version",
             completion: .versions
         ),
         ColumnOption(\.soak, "How long a release must have been live: '2 days', '36h'"),
         ColumnOption(
-            \.rollout,
-            "The share of installs that the rule reaches, with up to two decimals",
-            isEdited: false
+            \.rollout, "The share of installs that the rule reaches, with up to two decimals", isEdited: false
         ),
         ColumnOption(\.startsAt, "When the rule begins to apply"),
         ColumnOption(\.endsAt, "When it ceases to apply"),
-        ColumnOption(
-            \.link,
-            "Where the message leads: a URL, or 'store' for the app's store link",
-            value: "url|store"
-        ),
+        ColumnOption(\.link, "Where the message leads: a URL, or 'store' for the app's store link", value: "url|store"),
         ColumnOption(\.remind, "How long after it was shown the message may be shown again: '1 day', '36h'"),
         ColumnOption(\.shows, "How often the message may be shown on one installation, 1 to 1,000"),
         ColumnOption(\.skippable, "Let people choose never to see the message again"),

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -48,8 +45,7 @@ struct RuleListCommand: AsyncParsableCommand {
                 CommandError(brake).printAsWarning()
             }
             try output.print(
-                Self.rows(rules, now),
-                json: try reports.rulesJSON(bundle: bundle, search: search),
+                Self.rows(rules, now), json: try reports.rulesJSON(bundle: bundle, search: search),
                 ifEmpty: nothingFound
             )
         }
@@ -69,10 +65,7 @@ struct RuleListCommand: AsyncParsableCommand {
         return rules.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { index in
             let (rule, status) = rules[index]
             return Row(
-                rule: rule,
-                status: status,
-                rollout: rule.rollout(at: now),
-                isHeld: rule.holdInForce(at: now) != nil
+                rule: rule, status: status, rollout: rule.rollout(at: now), isHeld: rule.holdInForce(at: now) != nil
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -66,11 +63,7 @@ struct RuleRampCommand: AsyncParsableCommand {
             if clear {
                 try editor.keepRolloutInForce(rule: key)
             } else {
-                try editor.ramp(
-                    rule: key,
-                    zip(steps, moments).map { (time: $1, percent: $0.percent.number) },
-                    now: now
-                )
+                try editor.ramp(rule: key, zip(steps, moments).map { (time: $1, percent: $0.percent.number) }, now: now)
             }
         }
     }

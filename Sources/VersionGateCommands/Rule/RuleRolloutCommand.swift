@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -21,10 +18,7 @@ struct RuleRolloutCommand: AsyncParsableCommand {
     @Argument(help: "The key of the rule.", completion: .ruleKeys)
     var key: String
 
-    @Argument(
-        help: "0 to 100, with up to two decimals; a percent sign may follow.",
-        transform: PercentArgument.parse
-    )
+    @Argument(help: "0 to 100, with up to two decimals; a percent sign may follow.", transform: PercentArgument.parse)
     var percent: PercentArgument
 
     @OptionGroup var database: DatabaseOptions

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Foundation
 import Logging
@@ -63,10 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
         let serviceManager: SystemdNotifier?
         do throws(SystemdError) {
             let process = ProcessInfo.processInfo
-            serviceManager = try SystemdNotifier(
-                environment: process.environment,
-                processID: process.processIdentifier
-            )
+            serviceManager = try SystemdNotifier(environment: process.environment, processID: process.processIdentifier)
             configuration.publicSocket = try InheritedSocket(
                 environment: process.environment,
                 processID: process.processIdentifier
@@ -113,13 +107,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let pagesPassword = example ? configuration.makePagesPassword(NewPassword.random) : nil
         let server = VersionGateServer(
-            configuration: configuration,
-            database: { try await preparation.configuration() },
-            pagesDatabase: { try await preparation.configuration(as: .viewer) },
-            clock: { .now() },
-            serviceManager: serviceManager,
-            log: output.log,
-            logger: logger
+            configuration: configuration, database: { try await preparation.configuration() },
+            pagesDatabase: { try await preparation.configuration(as: .viewer) }, clock: { .now() },
+            serviceManager: serviceManager, log: output.log, logger: logger
         )
         try await server.run { [example, hasExample] addresses in
             output.printResult(
@@ -127,9 +117,7 @@ struct ServeCommand: AsyncParsableCommand {
             )
             guard example else { return }
             ExamplePolicy.lines(
-                publicURL: addresses.publicURL,
-                managementURL: addresses.managementURL,
-                isThere: hasExample,
+                publicURL: addresses.publicURL, managementURL: addresses.managementURL, isThere: hasExample,
                 password: pagesPassword
             ).forEach(output.printResult)
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import Configuration
 import PolicyServer
@@ -56,9 +53,6 @@ extension ArgumentHelp {
             preconditionFailure("\(name) is no setting that is an option")
         }
         let defaultText = setting.defaultText.map { "; default: \($0)" } ?? ""
-        return ArgumentHelp(
-            "\(setting.help) (environment: \(setting.variable)\(defaultText))",
-            valueName: valueName
-        )
+        return ArgumentHelp("\(setting.help) (environment: \(setting.variable)\(defaultText))", valueName: valueName)
     }
 }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import Postgres
@@ -63,8 +60,7 @@ struct StatusCommand: AsyncParsableCommand {
                     pausedApps: policy?.apps.filter(\.paused).map(\.bundle),
                     largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],
                     faults: try SchemaFault.all(session).filter { $0.isDangerous || $0.stopsServers },
-                    clock: try DatabaseClock(session) { .now() },
-                    database: name
+                    clock: try DatabaseClock(session) { .now() }, database: name
                 )
             }
         }

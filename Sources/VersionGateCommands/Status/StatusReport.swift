@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import UpdatePolicy
 
@@ -118,23 +115,14 @@ struct StatusReport {
     private func text(_ lockouts: [EnabledLockout]) -> String {
         if lockouts.isEmpty { return "No lockout is enabled." }
         var table = TextTable(
-            "LOCKED OUT",
-            "RULE",
-            "STATUS",
-            "ROLLOUT",
-            "ENDS",
-            "SINCE",
-            "WHO",
-            named: 2,
+            "LOCKED OUT", "RULE", "STATUS", "ROLLOUT", "ENDS", "SINCE", "WHO", named: 2,
             silent: ["ROLLOUT": "100 %", "ENDS": "-"]
         )
         for lockout in lockouts {
             table.add(
-                status.isBraked ? "brake" : lockout.shareText,
-                lockout.rule.key,
+                status.isBraked ? "brake" : lockout.shareText, lockout.rule.key,
                 status.isBraked && lockout.locksOut ? "brake" : lockout.status?.name.rawValue ?? "not known",
-                "\(lockout.rule.rollout(at: status.time)) %",
-                lockout.rule.endsAt?.distance(from: status.time) ?? "-",
+                "\(lockout.rule.rollout(at: status.time)) %", lockout.rule.endsAt?.distance(from: status.time) ?? "-",
                 lockout.share?.change.map { $0.name(at: status.time) } ?? "-",
                 lockout.rule.who + (lockout.status?.reason.map { " (\(ChangeWords.local.sentence($0)))" } ?? "")
             )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import UpdatePolicy
@@ -78,8 +75,7 @@ struct StoreDecision {
                     let newest = known.max().map { "far above \($0), the newest that is recorded" }
                     let values = "--platform \(Self.platform) --min-os \(release.minOS.shellWord)"
                     refuse(
-                        release,
-                        newest ?? "one of its numbers has more than nine digits",
+                        release, newest ?? "one of its numbers has more than nine digits",
                         cure: "release add \(bundle) \(version.shellWord) \(values)"
                     )
                     continue

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -95,11 +92,7 @@ struct StoreLookup {
         let response: HTTPExchange.Response
         do {
             response = try await HTTPExchange(
-                address: address,
-                method: .GET,
-                headers: headers,
-                body: "",
-                limit: limit,
+                address: address, method: .GET, headers: headers, body: "", limit: limit,
                 largestBody: Self.largestAnswer
             ).answer()
         } catch {

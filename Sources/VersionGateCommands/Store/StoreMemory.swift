@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import UpdatePolicy
 
@@ -75,9 +72,7 @@ actor StoreMemory {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: geteuid() == 0 ? 0o711 : 0o700]
             try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: true,
-                attributes: attributes
+                at: folder, withIntermediateDirectories: true, attributes: attributes
             )
             try JSONEncoder().encode(contents).write(to: URL(fileURLWithPath: path), options: .atomic)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import ArgumentParser
 import PolicyStore
 import UpdatePolicy
@@ -32,9 +29,7 @@ struct UserRemoveCommand: AsyncParsableCommand {
                 throw PolicyUserError.isUnknown(name)
             }
             try ApprovalRequirement(
-                reasons: ["this removes the user \(name.visible()) (\(user.role.rawValue))"],
-                database: place,
-                yes: yes,
+                reasons: ["this removes the user \(name.visible()) (\(user.role.rawValue))"], database: place, yes: yes,
                 canAsk: Terminal.canAsk
             ).require()
             try await users.remove(name)

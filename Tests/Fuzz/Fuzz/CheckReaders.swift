@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -30,23 +27,16 @@ enum FuzzedPolicy {
             Rule(key: "build", bundle: bundle, builds: "40 - 42", os: "<17", title: "A", text: "a"),
             Rule(key: "region", bundle: bundle, platforms: ["ios"], regions: ["JP", "US"], title: "A", text: "a"),
             Rule(
-                key: "channel",
-                bundle: bundle,
-                attributes: [AttributeCondition(name: "channel", values: ["beta"])],
-                rollout: Percentage(hundredths: 5_000) ?? .all,
-                title: "A",
-                text: "a",
+                key: "channel", bundle: bundle, attributes: [AttributeCondition(name: "channel", values: ["beta"])],
+                rollout: Percentage(hundredths: 5_000) ?? .all, title: "A", text: "a",
                 texts: [RuleText(language: "de", title: "B", text: "b")]
             ),
             Rule(key: "all", title: "A", text: "a"),
         ]
         return try CompiledPolicy(
             Policy(
-                revision: 7,
-                token: "token",
-                apps: [App(bundle: bundle, name: "Doto", paused: false, storeLinks: [])],
-                releases: [],
-                rules: rules
+                revision: 7, token: "token", apps: [App(bundle: bundle, name: "Doto", paused: false, storeLinks: [])],
+                releases: [], rules: rules
             )
         )
     }
@@ -120,13 +110,8 @@ final class RequestReader: FuzzedReader {
     private let policy = CurrentPolicy()
     private let limits = ConnectionLimits()
     private lazy var context = EventLoopContext(
-        eventLoop: eventLoop,
-        policy: policy,
-        recorder: nil,
-        limits: limits,
-        statistics: EventLoopStatistics(),
-        documents: DocumentMaker(clock: { FuzzedPolicy.time }, run: { $0() }),
-        unreadBytes: limits.bufferedBytesOfAll,
+        eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
+        documents: DocumentMaker(clock: { FuzzedPolicy.time }, run: { $0() }), unreadBytes: limits.bufferedBytesOfAll,
         clock: { FuzzedPolicy.time }
     )
     private let limitedClient: LimitedClient?

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import CLibFuzzer
 
 /// How much CPU time an input may take: eight times what the usual input takes, byte for byte, and as much for a short one.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // An app with what apps have. Whatever a person gets to do in it is written down in `reached`.
 
 import { mount } from './mount.js';

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // A service worker that answers for the page, and not for the frame in it, from what it kept when it was installed:
 // version {version}.
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import PolicyStore
 import TestRandom
@@ -52,8 +49,7 @@ struct ChartImageTests {
             marks = (0..<Int.random(in: 0...20, using: &random)).map { index in
                 Chart.Mark(
                     at: first.advanced(byMicroseconds: Int64(index) * step),
-                    change: .random(in: 1...1_000_000, using: &random),
-                    label: random.pick(hostile)
+                    change: .random(in: 1...1_000_000, using: &random), label: random.pick(hostile)
                 )
             }
         }
@@ -189,12 +185,7 @@ struct ChartImageTests {
     func empty() throws {
         for axis in [Chart.Axis.time([]), .names([]), .time([Timestamp(secondsSince1970: 0)])] {
             let chart = Chart(
-                name: "c",
-                question: "?",
-                answer: "Nothing was counted.",
-                shape: .lines,
-                unit: .share,
-                axis: axis,
+                name: "c", question: "?", answer: "Nothing was counted.", shape: .lines, unit: .share, axis: axis,
                 series: [Chart.Series(name: "a", values: (0..<axis.count).map { _ in nil })]
             )
             let elements = try chart.markup().elements

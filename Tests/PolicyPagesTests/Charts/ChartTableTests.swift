@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import TestRandom
 import Testing
@@ -38,11 +35,7 @@ struct ChartTableTests {
         let start = try #require(Timestamp("2026-11-22T23:00:00Z"))
         func texts(_ step: Int64) throws -> [String] {
             let chart = Chart(
-                name: "c",
-                question: "?",
-                answer: ".",
-                shape: .lines,
-                unit: .checks,
+                name: "c", question: "?", answer: ".", shape: .lines, unit: .checks,
                 axis: .time([start, start.advanced(byMicroseconds: step)]),
                 series: [Chart.Series(name: "a", values: [12_345, nil])]
             )
@@ -54,8 +47,6 @@ struct ChartTableTests {
             try texts(3_600_000_000)
                 == ["2026-11-22T23:00:00Z 2026-11-22 23:00", "2026-11-23T00:00:00Z 2026-11-23 00:00"]
         )
-        #expect(
-            try texts(86_400_000_000) == ["2026-11-22T23:00:00Z 2026-11-22", "2026-11-23T23:00:00Z 2026-11-23"]
-        )
+        #expect(try texts(86_400_000_000) == ["2026-11-22T23:00:00Z 2026-11-22", "2026-11-23T23:00:00Z 2026-11-23"])
     }
 }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Logging
 import Postgres
 import TestDatabase
@@ -48,10 +45,8 @@ struct FusePageTests {
         )
         func pages() -> PolicyPages {
             PolicyPages(
-                facts: { [facts] in facts },
-                database: { PostgresConfiguration(connectionString: role) },
-                clock: { now },
-                logger: Logger(label: "test")
+                facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) },
+                clock: { now }, logger: Logger(label: "test")
             )
         }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Texts that mean something to HTML, SVG, templates, addresses, shells, terminals and browsers.
 enum HostileTexts {
     static let all = [

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Logging
 import Postgres
 import TestDatabase
@@ -39,30 +36,21 @@ struct OnePolicyTests {
                 apps: [App(bundle: "a", name: "Old")],
                 releases: [
                     Release(
-                        id: 1,
-                        bundle: "a",
-                        platform: "ios",
-                        version: "1.5",
+                        id: 1, bundle: "a", platform: "ios", version: "1.5",
                         liveAt: now.advanced(byMicroseconds: -86_400_000_000)
                     )
                 ],
                 rules: [
                     Rule(
-                        key: "lock",
-                        bundle: "a",
-                        endsAt: now.advanced(byMicroseconds: 3_600_000_000),
-                        title: "T",
-                        text: "X",
-                        lockout: true
+                        key: "lock", bundle: "a", endsAt: now.advanced(byMicroseconds: 3_600_000_000), title: "T",
+                        text: "X", lockout: true
                     )
                 ]
             )
         )
         let role = database.url(user: "versiongate_viewer")
         return PolicyPages(
-            facts: { [facts] in facts },
-            database: { PostgresConfiguration(connectionString: role) },
-            clock: { now },
+            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) }, clock: { now },
             logger: Logger(label: "test")
         )
     }

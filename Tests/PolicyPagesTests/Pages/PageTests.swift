@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Logging
 import Postgres
@@ -130,10 +127,7 @@ struct PageTests {
         var facts = ServerFacts()
         facts.policy = try CompiledPolicy(
             Policy(
-                revision: 1,
-                token: "token",
-                apps: [App(bundle: "a")],
-                releases: [],
+                revision: 1, token: "token", apps: [App(bundle: "a")], releases: [],
                 rules: (1...count).map { Rule(key: "k\($0)", bundle: "a", title: "T", text: "X") }
             )
         )

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What a browser makes elements and attributes of: the tags of a page in order, and where its links lead.
 ///
 /// Read scalar by scalar, as the tokenizer of HTML does, and not by what somebody meant.

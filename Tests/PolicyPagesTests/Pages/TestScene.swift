@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Logging
 import Postgres
 import UpdatePolicy
@@ -31,50 +28,29 @@ struct TestScene {
                 token: "token",
                 apps: [
                     App(
-                        bundle: bundle,
-                        name: text,
-                        note: text,
+                        bundle: bundle, name: text, note: text,
                         storeLinks: [StoreLink(platform: "ios", link: "market:" + text)]
                     )
                 ],
                 releases: [
                     Release(
-                        id: 1,
-                        bundle: bundle,
-                        platform: "ios",
-                        version: "1.2",
-                        liveAt: Self.now.advanced(byMicroseconds: -1_000_000_000),
-                        note: text
+                        id: 1, bundle: bundle, platform: "ios", version: "1.2",
+                        liveAt: Self.now.advanced(byMicroseconds: -1_000_000_000), note: text
                     )
                 ],
                 rules: [
                     Rule(
-                        key: "a",
-                        bundle: bundle,
-                        attributes: [AttributeCondition(name: "x" + text, values: [text])],
-                        title: text,
-                        text: text,
-                        link: "market:" + text,
-                        lockout: true,
-                        note: text,
+                        key: "a", bundle: bundle, attributes: [AttributeCondition(name: "x" + text, values: [text])],
+                        title: text, text: text, link: "market:" + text, lockout: true, note: text,
                         texts: [RuleText(language: "de", title: text, text: text)]
                     ),
                     Rule(
-                        key: "b",
-                        bundle: bundle,
-                        title: text,
-                        text: text,
-                        link: "https://example.com/" + text,
+                        key: "b", bundle: bundle, title: text, text: text, link: "https://example.com/" + text,
                         final: true
                     ),
                     Rule(key: "c", rollout: Percentage("12.5") ?? .all, title: text, text: text),
                     Rule(
-                        key: "d",
-                        bundle: bundle,
-                        enabled: false,
-                        target: "1.2",
-                        heldAt: heldAt,
-                        title: text,
+                        key: "d", bundle: bundle, enabled: false, target: "1.2", heldAt: heldAt, title: text,
                         text: text,
                         steps: [RolloutStep(at: Self.now.advanced(byMicroseconds: 3_600_000_000), rollout: .all)]
                     ),
@@ -91,8 +67,7 @@ struct TestScene {
         pages = PolicyPages(
             facts: { [facts] in facts },
             database: { PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing") },
-            clock: { Self.now },
-            logger: Logger(label: "test")
+            clock: { Self.now }, logger: Logger(label: "test")
         )
     }
 
@@ -130,12 +105,7 @@ struct TestScene {
         let scene = scene
         let week = try PagePeriod([("days", "7")])
         let chart = Chart(
-            name: "versions",
-            question: "Which?",
-            answer: text,
-            shape: .bars,
-            unit: .share,
-            axis: .names([text, "b"]),
+            name: "versions", question: "Which?", answer: text, shape: .bars, unit: .share, axis: .names([text, "b"]),
             series: [Chart.Series(name: text, values: [0.5, 0.5])]
         )
         let lastDay = LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])
@@ -164,12 +134,7 @@ struct TestScene {
                 "whole rule",
                 try RulePage("a", week, scene).response(
                     .init(
-                        charts: [chart],
-                        countsFault: text,
-                        note: text,
-                        fuse: nil,
-                        statuses: statuses,
-                        history: history
+                        charts: [chart], countsFault: text, note: text, fuse: nil, statuses: statuses, history: history
                     ),
                     scene
                 )
@@ -196,17 +161,12 @@ struct TestScene {
             undoes: 39,
             rows: [
                 .init(
-                    table: "rules",
-                    key: text,
-                    kind: .changed,
+                    table: "rules", key: text, kind: .changed,
                     columns: [.init(name: "title", before: text, after: text)]
                 ),
                 .init(table: text, key: text, kind: .added, columns: [.init(name: text, before: nil, after: text)]),
                 .init(
-                    table: "apps",
-                    key: text,
-                    kind: .removed,
-                    columns: [.init(name: "name", before: text, after: nil)]
+                    table: "apps", key: text, kind: .removed, columns: [.init(name: "name", before: text, after: nil)]
                 ),
             ],
             counts: [

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Postgres
 import TestDatabase
@@ -223,9 +220,7 @@ struct AppFiguresTests {
     }
 
     @Test(
-        "An app that is not there or did not ask has charts without numbers that say so",
-        arguments: ["a", "nothing"]
-    )
+        "An app that is not there or did not ask has charts without numbers that say so", arguments: ["a", "nothing"])
     func nothing(bundle: String) async throws {
         let figures = try await CountedChecks().figures(days: 30, of: bundle)
         #expect(figures.bundle == bundle)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import PolicyStore
 import Testing
 import UpdatePolicy
@@ -9,13 +6,7 @@ import UpdatePolicy
 struct ChartCSVTests {
     private func chart(_ axis: Chart.Axis, _ series: [Chart.Series], checks: [Int64] = []) -> Chart {
         Chart(
-            name: "c",
-            question: "?",
-            answer: ".",
-            shape: .lines,
-            unit: .share,
-            axis: axis,
-            series: series,
+            name: "c", question: "?", answer: ".", shape: .lines, unit: .share, axis: axis, series: series,
             checks: checks
         )
     }

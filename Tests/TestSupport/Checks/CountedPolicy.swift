@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import CheckListener
 package import UpdatePolicy
 
@@ -26,11 +23,8 @@ package enum CountedPolicy {
         rules.append(Rule(key: "unlisted", bundle: "unlisted", title: "Hello", text: "Text"))
         return try CompiledPolicy(
             Policy(
-                revision: 1,
-                token: "token",
-                apps: [App(bundle: "doto", name: "Doto"), App(bundle: "other")],
-                releases: [Release(id: 1, bundle: "doto", platform: "ios", version: "3.0")],
-                rules: rules
+                revision: 1, token: "token", apps: [App(bundle: "doto", name: "Doto"), App(bundle: "other")],
+                releases: [Release(id: 1, bundle: "doto", platform: "ios", version: "3.0")], rules: rules
             )
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// A policy with one rule, a check that it answers, and the answer.
@@ -28,14 +25,8 @@ package enum ExamplePolicy {
                 releases: [],
                 rules: [
                     Rule(
-                        key: "update",
-                        bundle: bundle,
-                        enabled: true,
-                        versions: "<1.2",
-                        rollout: .all,
-                        title: "Please update",
-                        text: "{app} 1.2 is there.",
-                        link: "https://example.com/doto"
+                        key: "update", bundle: bundle, enabled: true, versions: "<1.2", rollout: .all,
+                        title: "Please update", text: "{app} 1.2 is there.", link: "https://example.com/doto"
                     )
                 ]
             )

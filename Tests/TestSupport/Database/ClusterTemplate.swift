@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import PolicyStore
 import Postgres
@@ -29,9 +26,7 @@ public enum ClusterTemplate {
         if !FileManager.default.fileExists(atPath: stateDirectory) {
             try await Companion.finish(["cp", "--archive", template, stateDirectory])
         } else {
-            try await Companion.finish(
-                ["cp", "--archive", template + "/postgres", stateDirectory + "/postgres"]
-            )
+            try await Companion.finish(["cp", "--archive", template + "/postgres", stateDirectory + "/postgres"])
         }
     }
 
@@ -46,8 +41,7 @@ public enum ClusterTemplate {
             ownedAs: server.stateDirectory + "/postgres"
         )
         let lease = try await PrivatePostgres(
-            stateDirectory: folder,
-            options: PrivatePostgresOptions(settings: TestServer.settings),
+            stateDirectory: folder, options: PrivatePostgresOptions(settings: TestServer.settings),
             logger: TestDatabase.logger
         ).start()
         try await body(lease)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Subprocess
 
@@ -31,9 +28,7 @@ public enum Companion {
         return try await Subprocess.run(
             .name("env"),
             arguments: Arguments(["--chdir=/"] + prefix + ["sh", "-c", script, "companion", log] + command),
-            input: .inputWriter,
-            output: .discarded,
-            error: .discarded
+            input: .inputWriter, output: .discarded, error: .discarded
         ) { execution in
             let result: Swift.Result<Result, any Error>
             do {
@@ -52,10 +47,8 @@ public enum Companion {
     /// - Throws: ``CompanionError`` with what it printed if it fails.
     static func finish(_ command: [String], asOwnerOf owned: String? = nil) async throws {
         let result = try await Subprocess.run(
-            .name("env"),
-            arguments: Arguments(["--chdir=/"] + (owned.map(asOwner) ?? []) + command),
-            output: .discarded,
-            error: .string(limit: 1 << 16)
+            .name("env"), arguments: Arguments(["--chdir=/"] + (owned.map(asOwner) ?? []) + command),
+            output: .discarded, error: .string(limit: 1 << 16)
         )
         guard result.terminationStatus.isSuccess else {
             throw CompanionError("\(command[0]) failed: \(result.standardError)")
@@ -66,9 +59,7 @@ public enum Companion {
     static func makeFolder(_ folder: String = TestDatabase.freshFolder(), ownedAs owned: String) throws -> String {
         let owner = try FileManager.default.attributesOfItem(atPath: owned)
         try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
         try FileManager.default.setAttributes(
             [

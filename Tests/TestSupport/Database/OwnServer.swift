@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 public import Postgres
 public import PrivatePostgres
@@ -29,10 +26,7 @@ public struct OwnServer: Sendable {
     ) async throws -> R {
         try await ServerPlaces.take {
             try await start(
-                isMigrated: isMigrated,
-                listensOnLoopback: listensOnLoopback,
-                language: language,
-                settings: settings,
+                isMigrated: isMigrated, listensOnLoopback: listensOnLoopback, language: language, settings: settings,
                 body
             )
         }
@@ -50,18 +44,13 @@ public struct OwnServer: Sendable {
         // In any locale but C the messages are in the language that the environment names.
         if language != nil { settings["lc_messages"] = "C.UTF-8" }
         let options = PrivatePostgresOptions(
-            settings: settings,
-            environment: language.map { ["LANGUAGE": $0] } ?? [:],
-            additionalRoles: TestDatabase.additionalRoles,
-            isDisposable: true,
-            listensOnLoopback: listensOnLoopback
+            settings: settings, environment: language.map { ["LANGUAGE": $0] } ?? [:],
+            additionalRoles: TestDatabase.additionalRoles, isDisposable: true, listensOnLoopback: listensOnLoopback
         )
         let folder = TestDatabase.freshFolder()
         try await ClusterTemplate.copy(to: folder, isMigrated: isMigrated)
         let lease = try await PrivatePostgres(
-            stateDirectory: folder,
-            options: options,
-            logger: TestDatabase.logger
+            stateDirectory: folder, options: options, logger: TestDatabase.logger
         ).start()
         let result: Result<R, any Error>
         do {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 public import Postgres
 import PrivatePostgres
@@ -44,11 +41,7 @@ public struct PgBouncer: Sendable {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         }
         let bouncer = PgBouncer(folder: folder, database: database.name)
-        return try await Companion.run(
-            [program, "\(folder)/pgbouncer.ini"],
-            asOwnerOf: data,
-            log: "\(folder)/log"
-        ) {
+        return try await Companion.run([program, "\(folder)/pgbouncer.ini"], asOwnerOf: data, log: "\(folder)/log") {
             try await TestDatabase.untilConnected(bouncer.configuration(user: PrivatePostgres.superuser))
             return try await body(bouncer)
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 public import PrivatePostgres
 import Subprocess
 import SystemPackage
@@ -28,9 +25,7 @@ extension TestDatabase {
             error: .string(limit: 1 << 20)
         )
         return PsqlResult(
-            output: result.standardOutput,
-            errors: result.standardError,
-            isSuccess: result.terminationStatus.isSuccess
+            output: result.standardOutput, errors: result.standardError, isSuccess: result.terminationStatus.isSuccess
         )
     }
 }

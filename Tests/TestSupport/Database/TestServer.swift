@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Postgres
 import PrivatePostgres
 
@@ -33,13 +30,10 @@ actor TestServer {
     private init() async throws {
         let options = PrivatePostgresOptions(
             settings: Self.settings.merging(["max_connections": "200", "max_prepared_transactions": "2"]) { $1 },
-            additionalRoles: TestDatabase.additionalRoles,
-            isDisposable: true
+            additionalRoles: TestDatabase.additionalRoles, isDisposable: true
         )
         lease = try await PrivatePostgres(
-            stateDirectory: stateDirectory,
-            options: options,
-            logger: TestDatabase.logger
+            stateDirectory: stateDirectory, options: options, logger: TestDatabase.logger
         ).start()
         let configuration = lease.configuration(database: "postgres").patient
         creating = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)

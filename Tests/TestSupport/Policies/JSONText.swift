@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The writing of JSON for PostgreSQL, held apart from that of the engine.
 package enum JSONText {
     /// A text between quotation marks.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import UpdatePolicy
 
 /// A value of a member of a check, as JSON has it.

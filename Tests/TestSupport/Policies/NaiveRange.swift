@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import TestRandom
 
 /// A version range as its definition says, held apart from the library: each comparator is asked of each version.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import TestRandom
 
 /// A version as its definition says, held apart from the library: numbers are texts of digits, compared directly.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import TestRandom
 package import UpdatePolicy
 
@@ -81,9 +78,7 @@ package struct PolicyGenerator {
             policy.apps[index].seller = feeds.pick(pools.appNames, chance: 50)
             policy.apps[index].feedTemplates = ["a.json", "no", "1.10"].filter { _ in feeds.chance(40) }.map { name in
                 FeedTemplate(
-                    name: name,
-                    contentType: feeds.pick(FeedTemplate.contentTypes),
-                    body: feeds.pick(pools.texts)
+                    name: name, contentType: feeds.pick(FeedTemplate.contentTypes), body: feeds.pick(pools.texts)
                 )
             }
         }
@@ -143,17 +138,13 @@ package struct PolicyGenerator {
         let liveAt = random.chance(chances.liveAt) ? time() : nil
         let withdrawnAt = random.chance(chances.withdrawnAt) ? time() : nil
         return Release(
-            id: id,
-            bundle: style.isLifelike ? pools.bundles[random.chance(92) ? 0 : 1] : random.pick(bundles),
+            id: id, bundle: style.isLifelike ? pools.bundles[random.chance(92) ? 0 : 1] : random.pick(bundles),
             platform: random.chance(chances.ios) ? "ios" : random.pick(pools.platformsOfRules),
             version: style.isLifelike && random.chance(1) ? random.pick(pools.unreadableVersions) : version(),
             build: random.pick(pools.builds, chance: chances.build),
             minOS: random.pick(pools.osVersions, chance: chances.minOS),
-            regions: regions(chance: chances.releaseRegions),
-            liveAt: liveAt,
-            staged: random.chance(chances.staged),
-            withdrawnAt: withdrawnAt.map { max($0, liveAt ?? $0) },
-            note: note()
+            regions: regions(chance: chances.releaseRegions), liveAt: liveAt, staged: random.chance(chances.staged),
+            withdrawnAt: withdrawnAt.map { max($0, liveAt ?? $0) }, note: note()
         )
     }
 
@@ -185,9 +176,7 @@ package struct PolicyGenerator {
         rule.platforms = random.some(pools.platformsOfRules, upTo: 4, chance: chances.platforms)
         rule.regions = regions(chance: chances.regions)
         rule.languages = random.some(
-            isWrong(4) ? pools.wrongLanguages : pools.languageRanges,
-            upTo: 4,
-            chance: chances.languages
+            isWrong(4) ? pools.wrongLanguages : pools.languageRanges, upTo: 4, chance: chances.languages
         )
         rule.attributes = attributes()
         rule.target = target
@@ -231,15 +220,8 @@ package struct PolicyGenerator {
     /// Makes a rule ask everybody below the latest release to get it, when it has been live for some days.
     private mutating func makeEverydayRule(_ rule: inout Rule) {
         rule = Rule(
-            key: rule.key,
-            bundle: pools.bundles[0],
-            position: rule.position,
-            target: latest,
-            soak: random.pick(pools.soaks),
-            title: rule.title,
-            text: rule.text,
-            link: rule.link,
-            lockout: rule.lockout
+            key: rule.key, bundle: pools.bundles[0], position: rule.position, target: latest,
+            soak: random.pick(pools.soaks), title: rule.title, text: rule.text, link: rule.link, lockout: rule.lockout
         )
     }
 
@@ -307,8 +289,7 @@ package struct PolicyGenerator {
         rule.text.replace("{date}", with: "{day}")
         rule.texts = rule.texts.map {
             RuleText(
-                language: $0.language,
-                title: $0.title.replacing("{date}", with: "{day}"),
+                language: $0.language, title: $0.title.replacing("{date}", with: "{day}"),
                 text: $0.text.replacing("{date}", with: "{day}")
             )
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Vectors {
     /// Two versions and their order; nil where one of them cannot be read.
     package struct VersionPair: Decodable, Sendable {

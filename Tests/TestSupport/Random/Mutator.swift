@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Changes bytes a little, as transmission errors, bugs and attackers do.
 public struct Mutator: Sendable {
     private let words: [[UInt8]]

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Glibc
 
 /// The CPU time of the calling thread: what others do on the machine at the same time is not in it.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// A Unix datagram socket as systemd has it, which receives what services tell about themselves.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How long tests wait for something that must come.
 ///
 /// The bound only ends what hangs. A wait ends as soon as what it waits for is there, so a machine that is busy makes a test

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Asking again and again, where no event announces an answer.
 public enum Poll {
     /// The wait came to ``Patience/limit``.

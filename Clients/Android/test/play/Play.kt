@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package com.google.android.play.core.appupdate
 
 import android.app.Activity

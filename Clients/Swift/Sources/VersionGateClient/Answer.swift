@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// What is valid as an answer of the server. A message that cannot be read is left out.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// What the server is told of the app and of the system that it runs on. What is nil or empty is not sent.
@@ -46,13 +43,9 @@ public struct AppDescription: Sendable, Equatable {
     public static var current: AppDescription {
         let info = Bundle.main.infoDictionary
         return AppDescription(
-            bundle: Bundle.main.bundleIdentifier,
-            version: info?["CFBundleShortVersionString"] as? String,
-            build: info?["CFBundleVersion"] as? String,
-            platform: currentPlatform,
-            os: currentSystem,
-            region: currentRegion,
-            language: Locale.preferredLanguages.first
+            bundle: Bundle.main.bundleIdentifier, version: info?["CFBundleShortVersionString"] as? String,
+            build: info?["CFBundleVersion"] as? String, platform: currentPlatform, os: currentSystem,
+            region: currentRegion, language: Locale.preferredLanguages.first
         )
     }
 

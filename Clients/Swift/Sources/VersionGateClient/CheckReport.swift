@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 public import Foundation
 
 /// What a check did, for the observer of a gate. Checks that share one question are one.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 
 /// The end of the time of a check. What is under way then is cancelled, and not waited for.

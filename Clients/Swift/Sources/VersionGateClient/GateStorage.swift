@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 public import Foundation
 
 /// Keeps one text between the starts of an app.
@@ -74,8 +71,7 @@ public struct FileStorage: GateStorage {
             return try files.removeItem(at: file)
         }
         try files.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true,
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
         try Data(text.utf8).write(to: file, options: .atomic)
@@ -116,8 +112,7 @@ extension VersionGate {
         #else
             guard
                 let bundle = app.bundle?.addingPercentEncoding(
-                    withAllowedCharacters: .alphanumerics.union(["-", "."])
-                ),
+                    withAllowedCharacters: .alphanumerics.union(["-", "."])),
                 bundle.contains(where: { $0 != "." })
             else { return MemoryStorage() }
             let folder: URL

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The members of an object. One that is null is not there.
 struct JSONObject {
     let members: [String: JSONValue]

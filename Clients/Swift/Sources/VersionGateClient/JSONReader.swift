@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Reads JSON from bytes that are UTF-8.
 struct JSONReader {
     private struct NoJSON: Error {}

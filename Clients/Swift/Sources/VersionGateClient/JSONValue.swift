@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// A value of JSON as in RFC 8259, nested at most 512 deep. Of members of one name the last counts.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// What a gate remembers from one start to the next, and what follows from it. Times are seconds since 1970.
@@ -57,12 +54,8 @@ struct Memory: Sendable, Equatable {
                 if isSigned, left == 0 { continue }
                 if keepsLockout {
                     self.answer = KeptAnswer(
-                        at: now,
-                        version: app.version.known,
-                        build: app.build.known,
-                        left: left,
-                        expires: answer.expires,
-                        lockout: content
+                        at: now, version: app.version.known, build: app.build.known, left: left,
+                        expires: answer.expires, lockout: content
                     )
                 }
                 var lockout = content

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 public import Foundation
 
 /// A message to show now: a dialog with two buttons, or, if it is a lockout, a screen over the whole app.
@@ -39,13 +36,8 @@ public struct Message: Sendable, Identifiable {
     ) {
         self.left = isLockout ? left : nil
         content = MessageContent(
-            id: id,
-            title: title,
-            text: text,
-            link: link.flatMap { MessageContent.mayOpen($0) ? $0 : nil },
-            target: target,
-            isLockout: isLockout,
-            canSkip: canSkip && !isLockout
+            id: id, title: title, text: text, link: link.flatMap { MessageContent.mayOpen($0) ? $0 : nil },
+            target: target, isLockout: isLockout, canSkip: canSkip && !isLockout
         )
         gate = nil
     }

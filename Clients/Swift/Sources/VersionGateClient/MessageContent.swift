@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A message of an answer, or the lockout that is kept of one.
 struct MessageContent: Sendable, Hashable {
     var id: String

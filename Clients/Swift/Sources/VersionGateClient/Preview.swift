@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 extension VersionGate {
@@ -26,15 +23,9 @@ extension VersionGate {
         guard let server = URL(string: "https://preview.invalid") else { preconditionFailure("it is an address") }
         // Neither the answer nor the storage can be late, however busy the device is.
         return try VersionGate(
-            server: server,
-            app: AppDescription(bundle: "preview"),
-            attributes: [:],
-            maximumAge: 7,
-            storage: MemoryStorage(),
-            transport: PreviewTransport(response: response),
-            clock: { Date() },
-            observer: { _ in },
-            alarm: { _, _ in }
+            server: server, app: AppDescription(bundle: "preview"), attributes: [:], maximumAge: 7,
+            storage: MemoryStorage(), transport: PreviewTransport(response: response), clock: { Date() },
+            observer: { _ in }, alarm: { _, _ in }
         )
     }
 }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 
 /// Reads and writes the storage of an app, which may block: one after the other, on a queue of its own.

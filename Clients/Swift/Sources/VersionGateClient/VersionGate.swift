@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Dispatch
 public import Foundation
 
@@ -81,15 +78,9 @@ public final class VersionGate: Sendable {
         observer: (@Sendable (CheckReport) -> Void)? = nil
     ) throws {
         try self.init(
-            server: server,
-            app: app,
-            attributes: attributes,
-            maximumAge: maximumAge,
-            storage: storage ?? VersionGate.defaultStorage(for: app),
-            transport: transport,
-            clock: clock,
-            publicKeys: publicKeys,
-            observer: observer,
+            server: server, app: app, attributes: attributes, maximumAge: maximumAge,
+            storage: storage ?? VersionGate.defaultStorage(for: app), transport: transport, clock: clock,
+            publicKeys: publicKeys, observer: observer,
             alarm: { seconds, ring in Self.alarms.asyncAfter(deadline: .now() + .seconds(seconds), execute: ring) }
         )
     }
@@ -206,10 +197,7 @@ public final class VersionGate: Sendable {
             guard var memory = state.memory else { return [] }
             guard case .answered(let answer, let timesForgotten) = question else {
                 return memory.lockout(
-                    for: state.app,
-                    at: now,
-                    maximumAge: maximumAge,
-                    needsSignature: !publicKeys.isEmpty
+                    for: state.app, at: now, maximumAge: maximumAge, needsSignature: !publicKeys.isEmpty
                 ).map { [$0] } ?? []
             }
             let shown = memory.receive(answer, for: state.app, at: now, keepsLockout: maximumAge > 0)
@@ -291,11 +279,7 @@ public final class VersionGate: Sendable {
         }
         if let observer {
             let report = CheckReport(
-                outcome: outcome,
-                status: status,
-                fault: fault,
-                duration: duration,
-                messages: messages
+                outcome: outcome, status: status, fault: fault, duration: duration, messages: messages
             )
             return observer(report)
         }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import UIKit
 import VersionGateClient
@@ -112,14 +109,8 @@ struct SampleTests {
         let storage = MemoryStorage()
         guard let address = URL(string: "https://gate.example.com") else { preconditionFailure("it is an address") }
         let gate = try VersionGate(
-            server: address,
-            app: AppDescription(bundle: "com.example.doto"),
-            attributes: [:],
-            maximumAge: maximumAge,
-            storage: storage,
-            transport: server,
-            clock: { Date() },
-            observer: { _ in server.checkIsOver() },
+            server: address, app: AppDescription(bundle: "com.example.doto"), attributes: [:], maximumAge: maximumAge,
+            storage: storage, transport: server, clock: { Date() }, observer: { _ in server.checkIsOver() },
             alarm: { _, _ in }
         )
         let scene = UIWindowScene()

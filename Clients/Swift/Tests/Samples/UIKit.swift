@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 // Stands in for UIKit where there is none: what the samples use, as far as their tests need it.
 
 public import Foundation

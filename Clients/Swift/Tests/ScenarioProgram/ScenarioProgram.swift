@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import ScenarioSupport
 import VersionGateClient
@@ -51,15 +48,9 @@ private final class Listener: ScenarioServer {
 
     func gate(_ settings: GateSettings) throws -> VersionGate {
         try VersionGate(
-            server: address,
-            app: settings.app,
-            attributes: settings.attributes,
-            maximumAge: settings.maximumAge,
-            storage: settings.storage,
-            transport: settings.transport,
-            clock: settings.clock,
-            publicKeys: settings.publicKeys,
-            observer: settings.observer
+            server: address, app: settings.app, attributes: settings.attributes, maximumAge: settings.maximumAge,
+            storage: settings.storage, transport: settings.transport, clock: settings.clock,
+            publicKeys: settings.publicKeys, observer: settings.observer
         )
     }
 

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package import Foundation
 package import VersionGateClient
 
@@ -132,12 +129,8 @@ package struct ScenarioRun {
         gate = try server.gate(
             GateSettings(
                 app: AppDescription(
-                    bundle: app["bundle"]?.string,
-                    version: app["version"]?.string,
-                    build: app["build"]?.string,
-                    platform: app["platform"]?.string,
-                    os: app["os"]?.string,
-                    region: app["region"]?.string,
+                    bundle: app["bundle"]?.string, version: app["version"]?.string, build: app["build"]?.string,
+                    platform: app["platform"]?.string, os: app["os"]?.string, region: app["region"]?.string,
                     language: app["language"]?.string
                 ),
                 attributes: try (app["attributes"]?.members ?? [:]).mapValues(Self.attribute),

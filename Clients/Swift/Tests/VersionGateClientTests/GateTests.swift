@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import ScenarioSupport
 import Testing
@@ -29,15 +26,8 @@ struct GateTests {
         alarm: @escaping VersionGate.Alarm = { _, _ in }
     ) throws -> VersionGate {
         try VersionGate(
-            server: server,
-            app: app,
-            attributes: attributes,
-            maximumAge: maximumAge,
-            storage: storage,
-            transport: transport,
-            clock: { Date(timeIntervalSince1970: now) },
-            observer: observer,
-            alarm: alarm
+            server: server, app: app, attributes: attributes, maximumAge: maximumAge, storage: storage,
+            transport: transport, clock: { Date(timeIntervalSince1970: now) }, observer: observer, alarm: alarm
         )
     }
 
@@ -46,12 +36,8 @@ struct GateTests {
     @Test("A transport that never answers is given up")
     func transportThatHangs() async throws {
         let gate = try VersionGate(
-            server: Self.server,
-            app: Self.app,
-            storage: MemoryStorage(Self.kept),
-            transport: Hanging(),
-            clock: { Date(timeIntervalSince1970: 1_790_000_000) },
-            observer: { _ in }
+            server: Self.server, app: Self.app, storage: MemoryStorage(Self.kept), transport: Hanging(),
+            clock: { Date(timeIntervalSince1970: 1_790_000_000) }, observer: { _ in }
         )
         let ids = await gate.check().map(\.id)
         #expect(ids == ["kept"] || ids.isEmpty, "storage may not be read in time on a slow machine")
@@ -65,9 +51,7 @@ struct GateTests {
             let alarms = Alarms()
             let transport = Blocking { alarms.ring() }
             let gate = try GateTests.gate(
-                storage: MemoryStorage(GateTests.kept),
-                transport: transport,
-                alarm: alarms.set
+                storage: MemoryStorage(GateTests.kept), transport: transport, alarm: alarms.set
             )
             #expect(await gate.check().map(\.id) == ["kept"])
             transport.release()
@@ -78,9 +62,7 @@ struct GateTests {
             let alarms = Alarms()
             let transport = BlockingCancellation { alarms.ring() }
             let gate = try GateTests.gate(
-                storage: MemoryStorage(GateTests.kept),
-                transport: transport,
-                alarm: alarms.set
+                storage: MemoryStorage(GateTests.kept), transport: transport, alarm: alarms.set
             )
             #expect(await gate.check().map(\.id) == ["kept"])
             transport.release()
@@ -238,10 +220,7 @@ struct GateTests {
         }
     }
 
-    @Test(
-        "A clock may say anything",
-        arguments: [.nan, .infinity, -.infinity, -1, 0.999, 1e300, -1e300, 0x1p53]
-    )
+    @Test("A clock may say anything", arguments: [.nan, .infinity, -.infinity, -1, 0.999, 1e300, -1e300, 0x1p53])
     func clocks(now: Double) async throws {
         let storage = MemoryStorage()
         let gate = try Self.gate(storage: storage, now: now)

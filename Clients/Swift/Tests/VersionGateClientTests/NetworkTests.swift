@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 import Testing
 import VersionGateClient
@@ -33,15 +30,8 @@ struct NetworkTests {
         alarm: @escaping VersionGate.Alarm = { _, _ in }
     ) throws -> VersionGate {
         try VersionGate(
-            server: server,
-            app: app,
-            attributes: [:],
-            maximumAge: 7,
-            storage: MemoryStorage(kept),
-            transport: URLSessionTransport(timeLimit: 600),
-            clock: clock,
-            observer: { _ in },
-            alarm: alarm
+            server: server, app: app, attributes: [:], maximumAge: 7, storage: MemoryStorage(kept),
+            transport: URLSessionTransport(timeLimit: 600), clock: clock, observer: { _ in }, alarm: alarm
         )
     }
 
@@ -136,9 +126,7 @@ struct NetworkTests {
     func redirect(_ status: String) async throws {
         let other = try LoopbackServer(body: Self.news)
         let server = try LoopbackServer(
-            status: status,
-            headers: ["Location: \(other.url.absoluteString)/v1/check"],
-            body: Self.news
+            status: status, headers: ["Location: \(other.url.absoluteString)/v1/check"], body: Self.news
         )
         #expect(try await Self.check(server.url) == ["kept"])
         #expect(server.requests.count == 1)

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 /// Random numbers that a seed repeats: SplitMix64, https://prng.di.unimi.it/splitmix64.c

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 import Foundation
 
 @testable import VersionGateClient
@@ -85,11 +82,8 @@ final class SimulatedDevice {
     private static func message(_ number: Int, _ random: inout SeededGenerator) -> SimulatedMessage {
         let from = origin + Int.random(in: -30...80, using: &random) * day
         var message = SimulatedMessage(
-            number: number,
-            id: random.one(of: ["a", "b", "c", "d"]),
-            target: random.one(of: [nil, nil, "2", "3"]),
-            from: from,
-            until: from + Int.random(in: 1...80, using: &random) * day,
+            number: number, id: random.one(of: ["a", "b", "c", "d"]), target: random.one(of: [nil, nil, "2", "3"]),
+            from: from, until: from + Int.random(in: 1...80, using: &random) * day,
             version: random.happens(0.5) ? nil : "\(Int.random(in: 1...3, using: &random))"
         )
         message.isLockout = random.happens(0.15)
@@ -144,14 +138,9 @@ final class SimulatedDevice {
         }
         judge.starts()
         let gate = try VersionGate(
-            server: GateTests.server,
-            app: AppDescription(bundle: "com.example.doto", version: "\(version)"),
-            attributes: [:],
-            maximumAge: maximumAge,
-            storage: storage,
-            transport: network,
-            clock: { [clock] in Date(timeIntervalSince1970: Double(clock.withLock { $0 }) + 0.9) },
-            observer: { _ in },
+            server: GateTests.server, app: AppDescription(bundle: "com.example.doto", version: "\(version)"),
+            attributes: [:], maximumAge: maximumAge, storage: storage, transport: network,
+            clock: { [clock] in Date(timeIntervalSince1970: Double(clock.withLock { $0 }) + 0.9) }, observer: { _ in },
             alarm: network.setAlarm
         )
         await check(gate, force: random.happens(0.1))

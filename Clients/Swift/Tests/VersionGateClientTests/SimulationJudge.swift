@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Judges what a device shows, from a log of all that has happened to it. It counts anew each time.
 struct SimulationJudge {
     /// Something that happened to a message with hints.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What a policy says to every client that may read one document, whatever the document's asker did not say about it.
 package struct Announcement: Sendable {
     /// The version to announce: every client below it is sent a message that asks for it, or for one that nobody can get

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The finding of what a policy says to all clients that a question describes.
 struct Announcer {
     private let policy: CompiledPolicy
@@ -61,11 +58,8 @@ struct Announcer {
             announced = !client.has(.version) ? toEveryVersion(candidates, offer) : toOneVersion(candidates, offer)
         }
         return Announcement(
-            prompt: announced.prompt,
-            floor: announced.floor,
-            latest: offer.map { app.releaseRows[$0.row] },
-            leastSystem: leastSystem,
-            storeLink: app.links.first { $0.platform == platform }?.link
+            prompt: announced.prompt, floor: announced.floor, latest: offer.map { app.releaseRows[$0.row] },
+            leastSystem: leastSystem, storeLink: app.links.first { $0.platform == platform }?.link
         )
     }
 
@@ -143,10 +137,8 @@ struct Announcer {
         let candidates = candidates.filter { $0.versions.map { $0[0].lower < offer.version } ?? true }
         let entries = candidates.map { candidate in
             VersionSweep.Entry(
-                versions: Self.versions(of: candidate, below: offer.version),
-                isCertain: candidate.isCertain,
-                isFinal: candidate.rule.flags.contains(.final),
-                lockoutEnd: lockoutEnd(of: candidate)
+                versions: Self.versions(of: candidate, below: offer.version), isCertain: candidate.isCertain,
+                isFinal: candidate.rule.flags.contains(.final), lockoutEnd: lockoutEnd(of: candidate)
             )
         }
         let sweep = VersionSweep(entries)
@@ -208,10 +200,7 @@ struct Announcer {
         // What is demanded by numbers may be reached by rules that end before the pre-releases of the version.
         guard let first = meant.max(by: { entries[$0].end < entries[$1].end }) else { return nil }
         return announced(
-            version,
-            release(of: version, offer),
-            build: build,
-            rules: meant.map { candidates[$0].id },
+            version, release(of: version, offer), build: build, rules: meant.map { candidates[$0].id },
             first: candidates[first].id
         )
     }
@@ -318,12 +307,8 @@ struct Announcer {
     ) -> AnnouncedVersion? {
         policy.message(of: SentRule(id: first), client, app).map { message in
             AnnouncedVersion(
-                version: version,
-                release: app.releaseRows[release.row],
-                build: build,
-                rules: rules,
-                shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(),
-                message: message
+                version: version, release: app.releaseRows[release.row], build: build, rules: rules,
+                shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(), message: message
             )
         }
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The releases of a platform, as offers to a client of which not everything is known: each is looked at once, and the offers
 /// under each soak are kept.
 struct PossibleReleases {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The builds of releases on one platform, for clients that compare builds where rules speak of versions.
 struct RecordedBuilds: Sendable {
     /// The versions that have a build, sorted.

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Rules over all versions at once: up to which version each of them below is sent a message, or locked out.
 ///
 /// Rules are given in the order of messages. All bounds of their versions are sorted once; between two bounds nothing

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The making of a compiled policy from plain rows, app by app.
 struct PolicyCompiler {
     private(set) var apps: [CompiledApp] = []
@@ -78,13 +75,8 @@ struct PolicyCompiler {
     private mutating func compile(_ rows: Rows, _ index: Int) throws(PolicyError) -> CompiledApp {
         let bundle = rows.app?.bundle ?? apps[index].bundle
         return CompiledApp(
-            index: index,
-            bundle: bundle,
-            row: rows.app,
-            links: links(of: rows.app),
-            releaseRows: rows.releases,
-            releases: try releaseLists(rows.releases),
-            releaseVersions: releaseVersions(rows.releases),
+            index: index, bundle: bundle, row: rows.app, links: links(of: rows.app), releaseRows: rows.releases,
+            releases: try releaseLists(rows.releases), releaseVersions: releaseVersions(rows.releases),
             rules: try group(rows.rules, ofApp: rows.app?.name ?? bundle)
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension ReleaseList {
     /// Compiles the releases at some indexes of the rows of an app.
     convenience init(_ rows: [Release], _ indexes: [Int], onPlatform platform: Int32) throws(PolicyError) {
@@ -13,9 +10,7 @@ extension ReleaseList {
         self.init(
             platform: platform,
             numbersOfNoSystem: indexes.first.map { Platform(rows[$0].platform).numbersOfNoSystem } ?? .none,
-            releases: releases,
-            regions: regions,
-            builds: RecordedBuilds(indexes.map { rows[$0] })
+            releases: releases, regions: regions, builds: RecordedBuilds(indexes.map { rows[$0] })
         )
     }
 }
@@ -32,13 +27,8 @@ extension CompiledRelease {
         let run = try regions.appendRun(ofCodes: release.regions, name)
         guard let liveAt = release.liveAt, !release.staged else { return nil }
         self.init(
-            version: version.key,
-            family: version.key.family,
-            build: build,
-            minOS: minOS,
-            regions: run,
-            liveAt: liveAt.microsecondsSince1970,
-            withdrawnAt: release.withdrawnAt?.microsecondsSince1970 ?? .max,
+            version: version.key, family: version.key.family, build: build, minOS: minOS, regions: run,
+            liveAt: liveAt.microsecondsSince1970, withdrawnAt: release.withdrawnAt?.microsecondsSince1970 ?? .max,
             row: row
         )
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The making of a group of rules from plain rows.
 struct RuleGroupCompiler {
     /// What stands for `{app}`; `nil` in the rules for every app.
@@ -67,8 +64,7 @@ struct RuleGroupCompiler {
             builds: VersionScale(ranges.flatMap { RuleRanges.bounds($0.builds) }),
             os: VersionScale(ranges.flatMap { RuleRanges.bounds($0.os) }),
             times: TimeScale(
-                rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } }
-            )
+                rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } })
         )
         for (index, ranges) in ranges.enumerated() {
             rules[index].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
@@ -174,10 +170,7 @@ extension RuleGroupCompiler {
     private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String) {
         let start = pools.bytes.count
         let split = MessageBytes.append(
-            id: rule.key,
-            title: rule.filled(title, app: app),
-            text: rule.filled(text, app: app),
-            to: &pools.bytes
+            id: rule.key, title: rule.filled(title, app: app), text: rule.filled(text, app: app), to: &pools.bytes
         )
         pools.fragments.append(Fragment(start: start, split: split, end: pools.bytes.count))
     }

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A condition of a rule, named as its column, in the order in which they are judged.
 ///
 /// What is said of a condition beside its test in a check (`RuleGroup.meets`) stands in this file; explanations,

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// How sure it is that something holds of a client of which not everything is known.
 enum Certainty: Comparable {
     case never

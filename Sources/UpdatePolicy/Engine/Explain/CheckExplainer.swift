@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Tells what became of each rule in one check.
 ///
 /// What a rule does is judged by the same functions that answer checks; only the words are found here, from the rows.
@@ -92,22 +89,12 @@ struct CheckExplainer {
     ) -> Explanation {
         let rule = group.rows[index]
         return Explanation(
-            position: rule.position,
-            key: rule.key,
-            outcome: outcome,
-            condition: reason.condition,
-            expected: reason.expected,
-            actual: reason.actual,
-            bucket: bucket(rule),
-            rollout: rule.rollout(at: time),
-            heldSince: rule.holdInForce(at: time),
-            release: reason.release,
-            lockout: rule.lockout,
-            match: outcome == .sent || outcome == .sentWithoutLockout ? match(rule) : nil,
-            unmet: unmet,
+            position: rule.position, key: rule.key, outcome: outcome, condition: reason.condition,
+            expected: reason.expected, actual: reason.actual, bucket: bucket(rule), rollout: rule.rollout(at: time),
+            heldSince: rule.holdInForce(at: time), release: reason.release, lockout: rule.lockout,
+            match: outcome == .sent || outcome == .sentWithoutLockout ? match(rule) : nil, unmet: unmet,
             hangsOnPreRelease: hangsOnPreRelease(rule),
-            hangsOnSystem: outcome == .sent && (reason.asksForSystem || rule.os != nil),
-            obstacle: reason.obstacle
+            hangsOnSystem: outcome == .sent && (reason.asksForSystem || rule.os != nil), obstacle: reason.obstacle
         )
     }
 

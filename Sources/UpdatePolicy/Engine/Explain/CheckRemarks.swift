@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Warns of what a check can mean only by mistake: members that look like known ones, and what nothing in the policy names.
 package struct CheckRemarks {
     package private(set) var warnings: [String] = []

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension Explanation {
     /// What became of the rule, and why, in one sentence:
     /// `bad-1.1 is sent without the lockout: 1.2 needs iOS 15, this client has 14.`

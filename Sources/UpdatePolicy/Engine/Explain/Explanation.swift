@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// What became of one rule in a check, and why.
 package struct Explanation: Sendable, Equatable {
     package enum Outcome: String, Sendable, CaseIterable {

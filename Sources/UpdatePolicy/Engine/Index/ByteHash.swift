@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// A fast hash over bytes, for tables whose keys the policy chooses.
 ///
 /// Each word of 8 bytes is multiplied to 128 bits whose halves are folded. The seed is a secret of the compiled policy,

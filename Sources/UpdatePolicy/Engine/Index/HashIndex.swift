@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The rules that ask for a certain value, found by the value's hash.
 ///
 /// Two values may share a hash, so what is found must still be compared.

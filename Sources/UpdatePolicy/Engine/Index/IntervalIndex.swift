@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The intervals that hold a rank, found without looking at the others.
 ///
 /// Each interval is kept once, sorted by its lower bound, under a tree of maxima: each node knows the greatest upper

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The numbers of some names, found by their bytes; ASCII case does not count.
 ///
 /// An open-addressed hash table over one array of bytes. Names come from the policy, and the seed of their hashes is

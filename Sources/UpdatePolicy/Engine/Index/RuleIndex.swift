@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The rules of one group that a client of one platform, or of any, can meet at all.
 ///
 /// Each rule is indexed under one of its conditions, the one that the fewest clients meet: an interval of versions,

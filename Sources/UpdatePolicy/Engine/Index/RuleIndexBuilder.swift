@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// Decides under which condition each rule is indexed, and collects the entries of a ``RuleIndex``.
 struct RuleIndexBuilder {
     var scanned: [UInt32] = []

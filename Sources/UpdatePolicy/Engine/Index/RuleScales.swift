@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The versions that the conditions of some rules name as bounds, sorted, against which a version gets its rank.
 ///
 /// The first 16 bytes of the keys lie in arrays of their own: to compare them counts no reference to the rare rest.

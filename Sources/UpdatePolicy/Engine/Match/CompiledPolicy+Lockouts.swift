@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension CompiledPolicy {
     /// Whether any rule has a fuse that may blow.
     package var hasFuses: Bool {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension CompiledPolicy {
     /// The app that a client names, if the policy has anything about it.
     @inline(__always)

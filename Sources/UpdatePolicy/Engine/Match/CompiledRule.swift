@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The conditions of a rule as a check compares them: integers and runs of shared arrays, nothing that is counted.
 ///
 /// An empty run is no condition.

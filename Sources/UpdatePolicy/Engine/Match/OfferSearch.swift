@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The search for what is offered to one client at one time, under the soak of one rule after the other.
 ///
 /// Under a soak, a lower release is offered only if it has been live for longer than all greater ones that the client can get.

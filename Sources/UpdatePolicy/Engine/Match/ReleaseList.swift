@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The releases of one app on one platform that somebody can get at some time, the greatest first.
 ///
 /// Greatest is by version, then by build (none is below any); of equal ones the lowest id comes first. It is a class so that

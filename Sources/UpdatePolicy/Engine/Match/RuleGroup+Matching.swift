@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension RuleGroup {
     /// Appends the rules that a client meets, in order, each once.
     func appendMatches(

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 final class RuleGroup: Sendable {
     /// The rows of all rules of the group in the order of their messages, also of those that reach nobody.
     let rows: [Rule]

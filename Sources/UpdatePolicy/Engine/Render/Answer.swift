@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// An answer to a check and what it holds, in memory that the next answer uses again.
 package struct Answer: Sendable {
     /// The JSON object that the client gets.

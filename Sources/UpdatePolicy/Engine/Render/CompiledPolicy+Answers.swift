@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 extension CompiledPolicy {
     /// The messages for a client at a time, in order.
     package func messages(for client: borrowing Client, at time: Timestamp) -> [Message] {
@@ -19,12 +16,9 @@ extension CompiledPolicy {
         let (title, text) = rule.words(textPlace(of: index, group, client, &languages))
         let name = displayName(app, client)
         return Message(
-            id: rule.key,
-            title: rule.filled(title, app: name),
-            text: rule.filled(text, app: name),
+            id: rule.key, title: rule.filled(title, app: name), text: rule.filled(text, app: name),
             link: group.rules[index].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
-            lockout: sent.lockout && sendsLockouts,
-            until: sent.lockout && sendsLockouts ? rule.until : nil,
+            lockout: sent.lockout && sendsLockouts, until: sent.lockout && sendsLockouts ? rule.until : nil,
             hints: sent.lockout ? nil : rule.hints
         )
     }
@@ -157,10 +151,7 @@ extension CompiledPolicy {
         let (title, text) = rule.words(place)
         var message: [UInt8] = []
         let split = MessageBytes.append(
-            id: rule.key,
-            title: rule.filled(title, app: app),
-            text: rule.filled(text, app: app),
-            to: &message
+            id: rule.key, title: rule.filled(title, app: app), text: rule.filled(text, app: app), to: &message
         )
         message.withUnsafeBytes { message in
             bytes.append(UnsafeRawBufferPointer(rebasing: message[..<split]))

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The pieces of an answer's JSON, which begin and end where prepared bytes are put in.
 enum MessageBytes {
     static var opening: StaticString { #"{"messages":["# }

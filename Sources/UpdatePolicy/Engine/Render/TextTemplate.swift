@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 /// The filling of placeholders in titles and texts.
 enum TextTemplate {
     static func names(_ placeholder: StaticString, in text: String) -> Bool {

@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package java.lang.annotation;
 
 /** With the places of annotations that Android has from API 26 on; only javac reads them. */

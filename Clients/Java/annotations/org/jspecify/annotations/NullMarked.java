@@ -1,6 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the versiongate authors
-
 package org.jspecify.annotations;
 
 /** What is not marked Nullable in it is not null. Stands in for JSpecify when the library is compiled; it is not in its artifact. */
