@@ -1,0 +1,155 @@
+import Foundation
+import NIOHTTP1
+import TestDatabase
+import TestSystem
+
+/// Where the steps of a transcript are carried out: a database, a folder, a psql for each role and, if a step starts it, a
+/// server.
+final class TranscriptStage {
+    private let database: WarmDatabase
+    private let folder: String
+    private var holes: TranscriptHoles
+    private var server: (serving: ServingBinary, stop: @Sendable () async throws -> Void)?
+
+    /// - Parameter folder: An empty folder.
+    init(_ database: WarmDatabase, folder: String, holes: TranscriptHoles) throws {
+        self.database = database
+        self.folder = folder
+        self.holes = holes
+        self.holes.texts = [
+            (folder, "{folder}"), (database.database.url(user: "versiongate_admin"), "{database}"),
+        ]
+    }
+
+    /// Carries out a step.
+    ///
+    /// - Returns: The lines of its answer, as a transcript has them.
+    func answer(_ step: Transcript.Step) async throws -> [String] {
+        let text = holes.filled(step.text)
+        switch step.action {
+        case .sql(let role): return lines("    ", try await database.psql(role).answer(text))
+        case .fixture(let name):
+            let file = Transcript.folder.appending(path: "fixtures/\(name).sql").path
+            return lines("    ", try await database.psql("admin").answer("\\i \(file)"))
+        case .file(let name):
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            return []
+        case .command: return try await command(text)
+        case .request(let isManagement): return try await request(text, isManagement)
+        }
+    }
+
+    /// Stops the server.
+    func end() async throws {
+        try await server?.stop()
+        server = nil
+    }
+
+    private func lines(_ margin: String, _ text: String) -> [String] {
+        var lines = holes.cut(text).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.isEmpty ? "" : margin + String(line).replacing(#/\s+$/#, with: "")
+        }
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        while lines.first?.isEmpty == true { lines.removeFirst() }
+        return lines
+    }
+
+    /// The environment of a command: the database is the context `test`, clocks show the time of central Europe.
+    private func environment(_ own: [String: String], of words: [String]) throws -> [String: String] {
+        var variables = ["TZ": BuiltBinary.centralEurope]
+        if words.first == "serve" {
+            variables["DATABASE_URL"] = database.database.url(user: "versiongate_server")
+        } else if own["DATABASE_URL"] == nil {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/versiongate", withIntermediateDirectories: true
+            )
+            let address = database.database.url(user: "versiongate_admin")
+            try Data("contexts: {test: {database-url: '\(address)'}}".utf8).write(
+                to: URL(fileURLWithPath: "\(folder)/versiongate/config.yaml")
+            )
+            variables.merge(["XDG_CONFIG_HOME": folder, "VERSIONGATE_CONTEXT": "test"]) { $1 }
+        }
+        return variables.merging(own) { $1 }.filter { $0.value != "-" }
+    }
+
+    private func command(_ text: String) async throws -> [String] {
+        var words = [String](shellWordsOf: text)
+        var own: [String: String] = [:]
+        while let word = words.first, let match = word.wholeMatch(of: /([A-Z_]+)=([\s\S]*)/) {
+            own[String(match.1)] = String(match.2)
+            words.removeFirst()
+        }
+        guard words.first == "versiongate" else {
+            throw Transcript.Fault(description: "no command but versiongate can be run: \(text)")
+        }
+        words.removeFirst()
+        var input = "/dev/null"
+        if words.count > 2, words[words.count - 2] == "<" {
+            input = words[words.count - 1]
+            words.removeLast(2)
+        }
+        let binary = BuiltBinary(environment: try environment(own, of: words))
+        if words.last == "&" {
+            try await start(binary, Array(words.dropFirst().dropLast()))
+            return []
+        }
+        let result = try await binary.run(arguments: words, input: input)
+        let status = result.status == 0 ? [] : ["  ? \(result.status)"]
+        return lines("    ", result.output) + lines("  ! ", result.errors) + status
+    }
+
+    private func start(_ binary: BuiltBinary, _ arguments: [String]) async throws {
+        try await end()
+        let (ready, isReady) = AsyncStream.makeStream(of: ServingBinary.self)
+        let (stopping, stop) = AsyncStream.makeStream(of: Never.self)
+        let run = Task {
+            defer { isReady.finish() }
+            let ending = try await ServingBinary.run(binary, arguments: arguments) { serving in
+                isReady.yield(serving)
+                for await _ in stopping {}
+            }
+            guard ending.status == 0 else {
+                throw Transcript.Fault(description: "the server ended with \(ending.status ?? -1): \(ending.errors)")
+            }
+        }
+        for await serving in ready {
+            holes.texts += [(serving.publicURL, "{public}"), (serving.managementURL, "{management}")]
+            server = (
+                serving,
+                {
+                    stop.finish()
+                    try await run.value
+                }
+            )
+            return
+        }
+        try await run.value
+    }
+
+    /// Sends a request once the server has the policy that the database has: `[-i] METHOD TARGET [BODY]`, then headers.
+    private func request(_ text: String, _ isManagement: Bool) async throws -> [String] {
+        guard let server = server?.serving else {
+            throw Transcript.Fault(description: "there is no server: versiongate serve &")
+        }
+        guard let match = text.firstMatch(of: #/^(-i )?([A-Z]+) (\S+)(?: ([^\n]*))?/#) else {
+            throw Transcript.Fault(description: "is no request: \(text)")
+        }
+        let revision = try await database.psql("owner").answer("SELECT revision FROM policy_revision")
+        _ = try await server.ready { body in
+            body.firstMatch(of: #/[rR]evision":(\d+)/#.anchorsMatchLineEndings()) != nil
+                && body.matches(of: #/[rR]evision":(\d+)/#).contains { $0.1 == revision.dropLast() }
+        }
+        var headers = HTTPHeaders()
+        for line in text.split(separator: "\n").dropFirst() {
+            let halves = line.split(separator: ": ", maxSplits: 1)
+            headers.add(name: String(halves[0]), value: halves.count > 1 ? String(halves[1]) : "")
+        }
+        let answer = try await HTTPAnswer(
+            (isManagement ? server.managementURL : server.publicURL) + match.3, method: .init(rawValue: String(match.2)),
+            headers, body: String(match.4 ?? "")
+        )
+        let shown = answer.headers.filter { match.1 != nil && !["date", "content-length"].contains($0.name.lowercased()) }
+            .map { "\($0.name): \($0.value)\n" }.joined()
+        return lines("    ", "\(answer.status)\n\(shown)\(answer.body)")
+    }
+}
