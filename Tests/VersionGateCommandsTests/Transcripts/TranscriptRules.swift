@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What holds of everything that a command prints.
