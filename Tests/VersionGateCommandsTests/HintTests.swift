@@ -12,24 +12,6 @@ private struct Proposal {
     /// The words of the command with it, or the statement.
     let words: [String]
 
-    /// Reads words as a shell does that knows quotes alone.
-    static func shellWords(_ line: some StringProtocol) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var quote: Character?
-        for character in line {
-            switch character {
-            case _ where quote == character: quote = nil
-            case "'" where quote == nil, "\"" where quote == nil: (quote, word) = (character, word ?? "")
-            case " " where quote == nil:
-                words += [word].compactMap(\.self)
-                word = nil
-            default: word = (word ?? "") + String(character)
-            }
-        }
-        return words + [word].compactMap(\.self)
-    }
-
     /// What stands behind the last colon, or behind "Write", one by one; none where that is prose.
     private static func items(_ text: String) -> [String] {
         let lists = text.matches(of: /\(([^()]*\d[^()]*)\)/).map { String($0.1) }
@@ -45,15 +27,16 @@ private struct Proposal {
             }
     }
 
-    /// All that an answer proposes.
-    static func all(of input: WrongInput, _ answer: String) -> [Proposal] {
-        let text = answer.replacing(" --context test", with: "")
-        guard let arguments = input.arguments else { return ofStatement(input.sql ?? "", text) }
+    /// All that the answer to a step proposes.
+    static func all(of step: Transcript.Step) -> [Proposal] {
+        let text = step.printed.replacing(" --context test", with: "")
+        guard step.action == .command else { return ofStatement(step.text, text) }
+        let arguments = Array([String](shellWordsOf: step.text).dropFirst())
         if let match = text.firstMatch(of: /[Dd]id you mean(?: --bundle)?: versiongate (.+)/) {
-            return [Proposal(text: String(match.1), words: shellWords(match.1).map { $0 == "FILE" ? "{file}" : $0 })]
+            return [Proposal(text: String(match.1), words: [String](shellWordsOf: match.1))]
         }
         if let match = text.firstMatch(of: /Unknown option '(.+?)'.*Did you mean '(.+?)'\?/) {
-            let meant = shellWords(match.2)
+            let meant = [String](shellWordsOf: match.2)
             let words = arguments.flatMap { word -> [String] in
                 let halves = word.split(separator: "=", maxSplits: 1)
                 guard halves.first == match.1 else { return [word] }
@@ -63,7 +46,7 @@ private struct Proposal {
         }
         let places = /(?:by itself: |; write |with blanks: |behind "=": |name the file: )(--[a-z-]+[ =].+)/
         if let match = text.firstMatch(of: places) {
-            let meant = shellWords(match.1)
+            let meant = [String](shellWordsOf: match.1)
             let name = String(meant[0].prefix { $0 != "=" })
             guard let start = arguments.firstIndex(where: { $0 == name || $0.hasPrefix("\(name)=") }) else { return [] }
             let behind = arguments[(start + 1)...].drop { !$0.hasPrefix("-") || Double($0) != nil }
@@ -96,64 +79,77 @@ private struct Proposal {
 }
 
 /// What hints propose is typed in place of what was refused: it is accepted, and is what is stored.
-@Suite("Hints", .migratedDatabase)
+@Suite("Hints")
 struct HintTests {
     /// Answers that name an example of another thing, or leave out what only the person knows, by the beginning.
     private static var isExample: Regex<(Substring, Substring, Substring?)> {
         /Error: (the address|--database-url|.* is not one (build|version);)/
     }
 
-    @Test("What a hint proposes is accepted, and means what it says", .timeLimit(.minutes(20)))
+    @Test("What a hint of the cases proposes is accepted, and means what it says", .timeLimit(.minutes(20)))
     func areTrue() async throws {
-        try await TestDatabase.current.edit(WrongInput.setup)
         let leaves = try await CommandTree.read().leaves
-        let inputs = Trials.some(
-            try WrongInput.all.filter { $0.status != 0 && !$0.needsServer && $0.environment == nil }
-        )
         let count = try await withThrowingTaskGroup(of: Int.self) { group in
-            for width in 0..<4 {
-                group.addTask {
-                    var count = 0
-                    for input in inputs.enumerated() where input.offset % 4 == width {
-                        count += try await proposals(input.element, leaves)
-                    }
-                    return count
-                }
+            for name in Transcript.names where name.hasPrefix("inputs/") && name != "inputs/server" {
+                group.addTask { try await proposals(in: name, leaves) }
             }
             return try await group.reduce(0, +)
         }
-        #expect(count > (Trials.isWhole ? 120 : 15), "\(count)")
-        #expect(try await TestDatabase.current.revision() == Int64(WrongInput.setup.count))
+        #expect(count > 120)
     }
 
-    /// Tries what the answer to a wrong input proposes, and says how much that is.
-    private func proposals(_ input: WrongInput, _ leaves: [CommandTree.Leaf]) async throws -> Int {
-        try await StateFolder.with { folder in
-            let answer = try await input.answer(in: folder.path)
-            guard answer.text.firstMatch(of: Self.isExample) == nil else { return 0 }
-            // A server that takes what is proposed serves for ever, and an export writes its file. Dots stand for what only
-            // the person knows.
-            let proposals = Proposal.all(of: input, answer.text).filter {
-                $0.words.first != "serve" && !$0.words.contains("--output") && $0.words.last != "..."
-            }
-            for proposal in proposals {
-                var tried = input
-                if input.arguments == nil {
-                    tried.sql = "BEGIN; \(proposal.words[0]); ROLLBACK"
-                } else {
-                    let leaf = leaves.first { proposal.words.starts(with: $0.path) }
-                    let isEdit = leaf?.options.contains("dry-run") == true && !proposal.words.contains("--dry-run")
-                    tried.arguments = proposal.words + (isEdit ? ["--dry-run"] : [])
+    /// Tries what the answers of a file propose, and says how much that is.
+    private func proposals(in name: String, _ leaves: [CommandTree.Leaf]) async throws -> Int {
+        let transcript = try Transcript(name)
+        var count = 0
+        try await WarmDatabase.with { database in
+            for one in transcript.cases.dropFirst() {
+                let steps = transcript.cases[0].steps + one.steps
+                try await TranscriptStage.with(database, inputs: try Transcript.inputs(of: steps)) { stage in
+                    for step in steps {
+                        let isInput = step.action == .command || step.action == .sql(role: "admin")
+                        guard isInput else {
+                            _ = try await stage.answer(step)
+                            continue
+                        }
+                        guard step.isRefused, step.action != .command || step.text.hasPrefix("versiongate ") else {
+                            continue
+                        }
+                        count += try await proposals(of: step, stage, leaves)
+                    }
                 }
-                let result = try await tried.answer(in: folder.path)
-                let what = "\(input) proposes \(proposal.text): \(result.text)"
-                // What stays wrong beside it is another fault.
-                let isRefused = ["is invalid for", "Unknown option", "There is no command", "ERROR:"]
-                    .contains(where: result.text.contains)
-                #expect(!isRefused && result.text != answer.text, "\(what)")
-                #expect(result.status == 0 || answer.status != 1, "\(what)")
             }
-            return proposals.count
         }
+        return count
+    }
+
+    private func proposals(
+        of step: Transcript.Step, _ stage: TranscriptStage, _ leaves: [CommandTree.Leaf]
+    ) async throws -> Int {
+        guard step.printed.firstMatch(of: Self.isExample) == nil else { return 0 }
+        // A server that takes what is proposed serves for ever, and an export writes its file. Dots stand for what only
+        // the person knows.
+        let proposals = Proposal.all(of: step).filter {
+            $0.words.first != "serve" && !$0.words.contains("--output") && $0.words.last != "..."
+        }
+        for proposal in proposals {
+            var tried = step
+            if step.action == .command {
+                let leaf = leaves.first { proposal.words.starts(with: $0.path) }
+                let isEdit = leaf?.options.contains("dry-run") == true && !proposal.words.contains("--dry-run")
+                let words = proposal.words + (isEdit ? ["--dry-run"] : [])
+                tried.text = "versiongate " + words.map(\.shellWord).joined(separator: " ")
+            } else {
+                tried.text = "BEGIN; \(proposal.words[0]); ROLLBACK"
+            }
+            tried.answer = try await stage.answer(tried)
+            let what = "\(step.text) proposes \(proposal.text): \(tried.printed)"
+            // What stays wrong beside it is another fault.
+            let isRefused = ["is invalid for", "Unknown option", "There is no command", "ERROR:"]
+                .contains(where: tried.printed.contains)
+            #expect(!isRefused && tried.answer != step.answer, "\(what)")
+            #expect(!tried.isRefused || step.status != 1, "\(what)")
+        }
+        return proposals.count
     }
 }

@@ -18,17 +18,6 @@ enum PrintedText {
         return text.matches(of: statement).map { String($0.output) }
     }
 
-    /// What makes the current database the context `test` of a command, by a file in a folder.
-    static func variables(in folder: String) throws -> [String: String] {
-        let settings = URL(fileURLWithPath: "\(folder)/versiongate")
-        try FileManager.default.createDirectory(at: settings, withIntermediateDirectories: true)
-        let address = TestDatabase.current.url(user: "versiongate_admin")
-        try Data("contexts: {test: {database-url: '\(address)'}}".utf8).write(
-            to: settings.appending(path: "config.yaml")
-        )
-        return ["XDG_CONFIG_HOME": folder, "VERSIONGATE_CONTEXT": "test"]
-    }
-
     /// What stands for the words that somebody fills in.
     private static let values = [
         ("PERCENT@TIME...", "25%@now"), ("https://...", "https://example.com/app"),
@@ -80,43 +69,33 @@ enum PrintedText {
         return calls[0].split(separator: "\u{1F}", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// Types each command that a text prints on a copy of the current database: none is wrong usage, or what a shell makes
-    /// something else of.
-    ///
-    /// - Returns: How many there were.
-    @discardableResult
-    static func typeCommands(in text: String, _ origin: String) async throws -> Int {
-        let all = Set(commands(in: text)).sorted()
-        for command in all {
-            try await StateFolder.with { folder in
-                let file = "\(folder.path)/policy.yaml"
-                try Data("versiongate: 1\napps: {}\nrules: {}\n...\n".utf8).write(to: URL(fileURLWithPath: file))
-                let typed = filled(command, file: file)
-                let words = try #require(try await words(of: typed), "\(origin): a shell reads \(typed)")
-                #expect(words.contains("--context"), "\(origin): \(typed)")
-                guard words.first != "serve" else { return }
-                let result = try await TestDatabase.withCopy {
-                    try await BuiltBinary(environment: variables(in: folder.path)).run(arguments: words)
-                }
-                #expect(
-                    result.status != 64 && result.status >= 0 && !result.errors.contains("syntax error"),
-                    "\(origin): \(typed): \(result.errors)"
-                )
+    /// Types a command on the policy of the fixture `notes`: it is no wrong usage, nor what a shell makes something else of.
+    static func type(_ command: String, _ database: WarmDatabase) async throws {
+        try await TranscriptStage.with(database, inputs: "") { stage in
+            func step(_ action: Transcript.Action, _ text: String) -> Transcript.Step {
+                Transcript.Step(line: 0, action: action, text: text, source: [])
             }
+            _ = try await stage.answer(step(.fixture("notes"), ""))
+            _ = try await stage.answer(step(.file("policy.yaml"), "versiongate: 1\napps: {}\nrules: {}\n...\n"))
+            let typed = filled(command, file: "{folder}/policy.yaml")
+            let words = try #require(try await words(of: typed), "a shell reads \(typed)")
+            #expect(words.contains("--context"), "\(typed)")
+            guard words.first != "serve" else { return }
+            var typing = step(.command, "versiongate " + words.map(\.shellWord).joined(separator: " "))
+            typing.answer = try await stage.answer(typing)
+            #expect(
+                typing.status != 64 && typing.status >= 0 && !typing.printed.contains("syntax error"),
+                "\(typed): \(typing.printed)"
+            )
         }
-        return all.count
     }
 
-    /// Pastes each statement that a text prints into a transaction that is rolled back: none is malformed.
-    static func pasteStatements(in text: String, _ origin: String) async throws {
-        for statement in Set(statements(in: text)).sorted() {
-            let pasted = statement.replacing("https://...", with: "https://example.com").replacing(
-                "...",
-                with: "note = 'n'"
-            )
-            let result = try await TestDatabase.current.psql("BEGIN; \(pasted) ROLLBACK;", user: "versiongate_admin")
-            let isMalformed = result.errors.contains(#/syntax error|(column|relation|function) .* does not exist/#)
-            #expect(!isMalformed, "\(origin): \(pasted): \(result.errors)")
-        }
+    /// Pastes a statement into a transaction that is rolled back: it is not malformed.
+    static func paste(_ statement: String, _ database: WarmDatabase) async throws {
+        let pasted = statement.replacing("https://...", with: "https://example.com").replacing(
+            "...", with: "note = 'n'")
+        let answer = try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
+        let isMalformed = answer.contains(#/syntax error|(column|relation|function) .* does not exist/#)
+        #expect(!isMalformed, "\(pasted): \(answer)")
     }
 }

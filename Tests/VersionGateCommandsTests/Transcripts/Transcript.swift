@@ -28,6 +28,19 @@ struct Transcript: Sendable {
         var source: [String]
         /// The lines of the answer, as they are written.
         var answer: [String] = []
+
+        /// The answer without its margin.
+        var printed: String {
+            answer.filter { !$0.hasPrefix("  ? ") }.map { String($0.dropFirst(4)) }.joined(separator: "\n")
+        }
+
+        /// The exit code of a command; of SQL 1 if it is refused.
+        var status: Int {
+            if let line = answer.last, line.hasPrefix("  ? ") { return Int(line.dropFirst(4)) ?? -1 }
+            return answer.contains { $0.hasPrefix("    ERROR: ") } ? 1 : 0
+        }
+
+        var isRefused: Bool { status != 0 }
     }
 
     /// What begins with a title, on a policy of its own.
@@ -117,6 +130,14 @@ struct Transcript: Sendable {
             return (action, String(line.dropFirst(mark.count)))
         }
         return nil
+    }
+
+    /// Everything that steps say, with the fixtures that they name.
+    static func inputs(of steps: [Step]) throws -> String {
+        try steps.map { step in
+            guard case .fixture(let name) = step.action else { return step.text }
+            return try String(contentsOf: folder.appending(path: "fixtures/\(name).sql"), encoding: .utf8)
+        }.joined(separator: "\n")
     }
 
     /// The file, with the answers that its steps have now.

@@ -16,6 +16,7 @@ struct TranscriptHoles: Sendable {
     /// A text with what the names stand for.
     func filled(_ text: String) -> String {
         texts.reduce(text) { $0.replacing($1.name, with: $1.text) }
+            .replacing("{time}", with: "2030-01-01T12:00:00Z")
             .replacing(#/\{U\+([0-9A-F]{4,6})\}/#) { match in
                 UInt32(match.1, radix: 16).flatMap(Unicode.Scalar.init).map { String(Character($0)) } ?? ""
             }
@@ -47,6 +48,10 @@ struct TranscriptHoles: Sendable {
                 days.contains(match.1) ? String(match.0) : "{time}"
             }
             .replacing(#/\b\d{4}-\d\d-\d\d\b/#) { days.contains($0.output) ? String($0.output) : "{day}" }
+            .replacing(#/\b(today|tomorrow|on [A-Z][a-z]+day), \{time\}/#, with: "{when}, {time}")
+            .replacing(#/\{time\}, in \d+ (d|h|min|s)( \d+ (h|min|s))?/#, with: "{time}, in {duration}")
+            .replacing(#/\b\d+ (d|h|min|s)( \d+ (h|min|s))? ago\b/#, with: "{duration} ago")
+            .replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")
             .replacing(#/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/#, with: "{uuid}")
             .replacing(#/\bprocess \d+\b/#, with: "process {n}")
             .replacing("(\(NSUserName()))", with: "({user})")

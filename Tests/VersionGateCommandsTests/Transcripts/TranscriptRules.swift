@@ -25,7 +25,8 @@ enum TranscriptRules {
             }
         }
         let isOnContext =
-            !step.text.contains("=") || !step.text.contains(#/^[A-Z_]+=|--database-url|--private|--state-dir|versiongate serve/#)
+            !step.text.contains("=")
+            || !step.text.contains(#/^[A-Z_]+=|--database-url|--private|--state-dir|versiongate serve/#)
         guard isOnContext, !text.localizedCaseInsensitiveContains("usage:") else { return }
         // What was typed stands in quotes.
         let printed = text.replacing("\"versiongate ", with: "\"").matches(of: printedCommand).count

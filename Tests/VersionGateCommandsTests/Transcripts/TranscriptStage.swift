@@ -11,12 +11,30 @@ final class TranscriptStage {
     private var holes: TranscriptHoles
     private var server: (serving: ServingBinary, stop: @Sendable () async throws -> Void)?
 
-    /// - Parameter folder: An empty folder.
-    init(_ database: WarmDatabase, folder: String, holes: TranscriptHoles) throws {
+    /// Runs `body` with the rows of a new database and an empty folder, and stops what it started.
+    ///
+    /// - Parameter inputs: Everything that the steps say.
+    static func with(
+        _ database: WarmDatabase, inputs: String, _ body: (TranscriptStage) async throws -> Void
+    ) async throws {
+        try await database.reset()
+        try await StateFolder.with { folder in
+            let stage = TranscriptStage(database, folder: folder.path, inputs: inputs)
+            do {
+                try await body(stage)
+            } catch {
+                try? await stage.end()
+                throw error
+            }
+            try await stage.end()
+        }
+    }
+
+    private init(_ database: WarmDatabase, folder: String, inputs: String) {
         self.database = database
         self.folder = folder
-        self.holes = holes
-        self.holes.texts = [
+        holes = TranscriptHoles(inputs: inputs)
+        holes.texts = [
             (folder, "{folder}"), (database.database.url(user: "versiongate_admin"), "{database}"),
         ]
     }
@@ -39,8 +57,7 @@ final class TranscriptStage {
         }
     }
 
-    /// Stops the server.
-    func end() async throws {
+    private func end() async throws {
         try await server?.stop()
         server = nil
     }
@@ -145,11 +162,14 @@ final class TranscriptStage {
             headers.add(name: String(halves[0]), value: halves.count > 1 ? String(halves[1]) : "")
         }
         let answer = try await HTTPAnswer(
-            (isManagement ? server.managementURL : server.publicURL) + match.3, method: .init(rawValue: String(match.2)),
+            (isManagement ? server.managementURL : server.publicURL) + match.3,
+            method: .init(rawValue: String(match.2)),
             headers, body: String(match.4 ?? "")
         )
-        let shown = answer.headers.filter { match.1 != nil && !["date", "content-length"].contains($0.name.lowercased()) }
-            .map { "\($0.name): \($0.value)\n" }.joined()
+        let shown = answer.headers.filter {
+            match.1 != nil && !["date", "content-length"].contains($0.name.lowercased())
+        }
+        .map { "\($0.name): \($0.value)\n" }.joined()
         return lines("    ", "\(answer.status)\n\(shown)\(answer.body)")
     }
 }

@@ -36,35 +36,24 @@ struct TranscriptTests {
         _ transcript: inout Transcript, _ index: Int, head: [Transcript.Step], _ database: WarmDatabase
     ) async throws {
         let one = transcript.cases[index]
-        let holes = TranscriptHoles(inputs: try Self.inputs(head + one.steps))
-        let folder = TestDatabase.freshFolder()
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await database.reset()
-        let stage = try TranscriptStage(database, folder: folder, holes: holes)
+        var parts = one.parts
+        let written = transcript
         do {
-            for step in head { compare(step, try await stage.answer(step), one.title, transcript) }
-            for (place, part) in one.parts.enumerated() {
-                guard case .step(var step) = part else { continue }
-                let answer = try await stage.answer(step)
-                TranscriptRules.check(step, answer, at: location(step, transcript))
-                compare(step, answer, one.title, transcript)
-                step.answer = answer
-                transcript.cases[index].parts[place] = .step(step)
+            try await TranscriptStage.with(database, inputs: try Transcript.inputs(of: head + one.steps)) { stage in
+                for step in head { compare(step, try await stage.answer(step), one.title, written) }
+                for (place, part) in one.parts.enumerated() {
+                    guard case .step(var step) = part else { continue }
+                    let answer = try await stage.answer(step)
+                    TranscriptRules.check(step, answer, at: location(step, written))
+                    compare(step, answer, one.title, written)
+                    step.answer = answer
+                    parts[place] = .step(step)
+                }
             }
         } catch {
-            try? await stage.end()
             throw Transcript.Fault(description: "\(transcript.path): \(one.title): \(error)")
         }
-        try await stage.end()
-    }
-
-    /// Everything that steps say, with the fixtures that they name.
-    private static func inputs(_ steps: [Transcript.Step]) throws -> String {
-        try steps.map { step in
-            guard case .fixture(let name) = step.action else { return step.text }
-            return try String(contentsOf: Transcript.folder.appending(path: "fixtures/\(name).sql"), encoding: .utf8)
-        }.joined(separator: "\n")
+        transcript.cases[index].parts = parts
     }
 
     private static func location(_ step: Transcript.Step, _ transcript: Transcript) -> SourceLocation {
@@ -88,5 +77,31 @@ struct TranscriptTests {
             "\(title)\n\(step.source.joined(separator: "\n"))\n\(changes.joined(separator: "\n"))",
             sourceLocation: location(step, transcript)
         )
+    }
+
+    @Test("What the cases print to be typed or pasted is a command or a statement")
+    func prints() async throws {
+        let steps = try Transcript.names.map { try Transcript($0) }.flatMap { $0.cases.flatMap(\.steps) }
+        let commands = Set(
+            steps.filter { $0.action == .command }.flatMap { PrintedText.commands(in: $0.printed) }
+        ).sorted()
+        let statements = Set(steps.flatMap { PrintedText.statements(in: $0.printed) }).sorted()
+        #expect(commands.count > 50 && statements.count > 20)
+        let width = 4
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for start in 0..<width {
+                group.addTask {
+                    try await WarmDatabase.with { database in
+                        for index in stride(from: start, to: commands.count, by: width) {
+                            try await PrintedText.type(commands[index], database)
+                        }
+                        for index in stride(from: start, to: statements.count, by: width) {
+                            try await PrintedText.paste(statements[index], database)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 }
