@@ -14,9 +14,9 @@ struct PlannerTests {
         """
 
     @Test(
-        "Planners commit nothing that they edited before their rights were changed",
+        "Planners commit nothing that they edited, also if their rights were changed since",
         arguments: [
-            "REVOKE versiongate_planner FROM test_bob", "GRANT versiongate_admin TO test_bob",
+            "SELECT", "REVOKE versiongate_planner FROM test_bob", "GRANT versiongate_admin TO test_bob",
             "REVOKE versiongate_planner FROM test_bob; GRANT versiongate_viewer TO test_bob",
             "REVOKE versiongate_planner FROM test_bob; DROP ROLE test_bob",
         ]
