@@ -1,8 +1,6 @@
 import PolicyStore
 import Postgres
-import Synchronization
 import TestDatabase
-import TestPolicies
 import TestRandom
 import Testing
 import UpdatePolicy
@@ -12,10 +10,8 @@ struct HoldTests {
     /// In the future, where no step has begun by the clock of the database.
     private static let noon = Timestamp(secondsSince1970: 4_928_040_000)
 
-    private static func database(
-        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
-    ) async throws -> PostgresConnection {
-        let connection = try await TestDatabase.current.connect(user: "versiongate_admin", onNotice: onNotice)
+    private static func database() async throws -> PostgresConnection {
+        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
         try await connection.execute(
             """
             INSERT INTO apps (bundle) VALUES ('com.example.doto');
@@ -28,135 +24,6 @@ struct HoldTests {
 
     private static func share(_ connection: PostgresConnection, _ time: Timestamp) async throws -> String {
         try await connection.query("SELECT rollout_at('r', $1::text::timestamptz)::text", ["\(time)"]).value()
-    }
-
-    @Test("Row 52: A held ramp stays where it is, and resumed it goes on with the step that comes next")
-    func resumes() async throws {
-        let connection = try await Self.database()
-        try await connection.execute(
-            """
-            INSERT INTO rollout_steps VALUES ('r', '2026-03-01T11:00Z', 10), ('r', '2026-03-01T13:00Z', 50),
-                ('r', '2026-03-01T14:00Z', 100);
-            SELECT hold_rule('r', '2026-03-01T12:00Z');
-            """
-        )
-        for hours in [0, 1, 2, 3] as [Int64] {
-            #expect(try await Self.share(connection, TestPolicy.hours(hours)) == "10")
-        }
-        let coming = try await connection.query(
-            """
-            SELECT concat_ws(' ', versiongate_internal.time_text(at), rollout) FROM resume_rule('r', '2026-03-01T15:00Z')
-            """
-        ).map { try $0.decode(0, as: String.self) }
-        #expect(coming == ["2026-03-01T16:00:00Z 50", "2026-03-01T17:00:00Z 100"])
-        #expect(try await Self.share(connection, TestPolicy.hours(4, microseconds: -1)) == "10")
-        #expect(try await Self.share(connection, TestPolicy.hours(4)) == "50")
-        #expect(try await Self.share(connection, TestPolicy.hours(5)) == "100")
-
-        // One change each way, and back.
-        let resumed = try await connection.query("SELECT max(id) FROM changes").value(as: Int64.self)
-        try await connection.query("SELECT undo_change($1)", [resumed])
-        #expect(try await Self.share(connection, TestPolicy.hours(5)) == "10")
-    }
-
-    @Test("A hold and its end are idempotent, and refuse a rule that there is not, or without a step to come")
-    func isIdempotent() async throws {
-        let connection = try await Self.database()
-        try await connection.execute(
-            "INSERT INTO rollout_steps VALUES ('r', '2000-01-01Z', 10), ('r', '2126-01-01Z', 50)"
-        )
-        let revision = "SELECT revision FROM policy_revision"
-        let first = try await connection.query("SELECT hold_rule('r')::text").value(as: String.self)
-        let held = try await connection.query(revision).value(as: Int64.self)
-        #expect(try await connection.query("SELECT hold_rule('r')::text").value(as: String.self) == first)
-        #expect(try await connection.query(revision).value(as: Int64.self) == held)
-        try await connection.execute("SELECT resume_rule('r')")
-        #expect(try await connection.query(revision).value(as: Int64.self) == held + 1)
-        try await connection.execute("SELECT resume_rule('r')")
-        #expect(try await connection.query(revision).value(as: Int64.self) == held + 1)
-        try await connection.execute("DELETE FROM rollout_steps WHERE at > now()")
-        let refusals = [
-            (
-                "SELECT hold_rule('r')", "rules_held_at_guard",
-                "rules.held_at: \"r\" has no step to come that could be held"
-            ),
-            ("SELECT hold_rule('z')", "rules_key_fkey", "rules.key: there is no rule \"z\""),
-            ("SELECT resume_rule('z')", "rules_key_fkey", "rules.key: there is no rule \"z\""),
-            (
-                "UPDATE rules SET held_at = now(); DELETE FROM rollout_steps", "rules_held_at_guard",
-                "rules.held_at: \"r\" has no steps that could be held"
-            ),
-            ("UPDATE rules SET held_at = 'infinity'", "rules_held_at_check", "rules.held_at: an infinite time"),
-        ]
-        for (sql, constraint, message) in refusals {
-            let error = await #expect(throws: PostgresError.self, "\(sql)") {
-                try await connection.execute("BEGIN; \(sql); COMMIT")
-            }
-            try await connection.execute("ROLLBACK")
-            #expect(error?.constraint == constraint, "\(sql)")
-            #expect(error?.message == message, "\(sql)")
-            #expect(error?.hint?.isEmpty == false, "\(sql)")
-        }
-    }
-
-    @Test("No edit of a hold lets steps that it kept back begin at once; an undo that does says so")
-    func skipsNoStep() async throws {
-        let warnings = Mutex<[String]>([])
-        let connection = try await Self.database { notice in warnings.withLock { $0.append(notice.message) } }
-        let setUp = """
-            BEGIN; DELETE FROM rollout_steps; UPDATE rules SET held_at = NULL; COMMIT; BEGIN;
-            INSERT INTO rollout_steps VALUES ('r', '2000-01-01Z', 10), ('r', '2001-01-01Z', 50), ('r', '2126-01-01Z', 100);
-            """
-        try await connection.execute("\(setUp) COMMIT")
-        try await connection.execute("UPDATE rules SET held_at = '2000-06-01Z'")
-        for edit in ["held_at = NULL", "held_at = now()", "held_at = '2001-01-01Z'", "held_at = '2126-01-01Z'"] {
-            let error = await #expect(throws: PostgresError.self, "\(edit)") {
-                try await connection.execute("UPDATE rules SET \(edit)")
-            }
-            #expect(error?.constraint == "rules_hold_guard", "\(edit)")
-            #expect(error?.message == "rules.held_at: \"r\" would reach 50 % of installs at once", "\(edit)")
-            #expect(error?.hint?.contains("SELECT * FROM resume_rule('r');") == true, "\(edit)")
-        }
-        for edit in [
-            "UPDATE rules SET held_at = '2000-12-31Z'", "UPDATE rules SET held_at = '2000-06-01Z'",
-            // What somebody writes is meant.
-            "UPDATE rules SET held_at = NULL; UPDATE rollout_steps SET rollout = 60 WHERE rollout = 50",
-        ] {
-            try await connection.execute("BEGIN; \(edit); COMMIT")
-        }
-        try await connection.execute("\(setUp) UPDATE rules SET held_at = '2000-06-01Z'; COMMIT")
-        warnings.withLock { $0 = [] }
-        try await connection.execute("UPDATE rules SET title = 'u'")
-        #expect(warnings.withLock(\.self) == [])
-        try await connection.execute(
-            "BEGIN; UPDATE rules SET held_at = NULL; UPDATE rollout_steps SET at = at + interval '200 years' WHERE at > '2000-06-01Z'; COMMIT"
-        )
-        try await connection.execute("SELECT hold_rule('r', '2000-06-01Z')")
-        let again = try await connection.query("SELECT max(id) FROM changes").value(as: Int64.self)
-        try await connection.execute("UPDATE rollout_steps SET at = at - interval '200 years' WHERE at > '2000-06-01Z'")
-        try await connection.query("SELECT undo_change($1)", [again])
-        #expect(
-            warnings.withLock(\.self) == [
-                "rule \"r\" reaches 50 % of installs at once: the steps that its hold kept back have begun"
-            ]
-        )
-    }
-
-    @Test("The end of the hold of a lockout of everybody needs consent, as more get it then; the hold needs none")
-    func needsConsent() async throws {
-        let connection = try await Self.database()
-        try await connection.execute(
-            """
-            BEGIN; SET LOCAL versiongate.consent = 'r';
-            INSERT INTO rollout_steps VALUES ('r', '2000-01-01Z', 10), ('r', '2126-01-01Z', 50);
-            UPDATE rules SET lockout = true, lockout_without_update = true; COMMIT; SELECT hold_rule('r')
-            """
-        )
-        for end in ["SELECT resume_rule('r')", "UPDATE rules SET held_at = NULL"] {
-            let error = await #expect(throws: PostgresError.self, "\(end)") { try await connection.execute(end) }
-            #expect(error?.constraint == "lockout_needs_consent", "\(end)")
-        }
-        try await connection.execute("BEGIN; SET LOCAL versiongate.consent = 'r'; SELECT resume_rule('r'); COMMIT")
     }
 
     /// A ramp as it was planned, and how long it was held: the oracle.

@@ -8,75 +8,22 @@ import Testing
 /// a time has it.
 @Suite("Planners", .migratedDatabase, .serialized)
 struct PlannerTests {
-    /// Ways in which a planner may try to commit an edit.
-    static let commits = [
-        "UPDATE rules SET title = 'z'",
-        "BEGIN; UPDATE rules SET title = 'z'; COMMIT",
-        "BEGIN; UPDATE rules SET title = 'z'; SET CONSTRAINTS ALL IMMEDIATE; COMMIT",
-        "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; UPDATE rules SET title = 'z'; COMMIT",
-        "BEGIN; UPDATE rules SET title = 'z'; SELECT rehearse_edits(); COMMIT",
-        "BEGIN; UPDATE rules SET title = 'z'; SELECT rehearse_edits(); SET CONSTRAINTS ALL IMMEDIATE; COMMIT",
-        "BEGIN; SAVEPOINT s; UPDATE rules SET title = 'z'; RELEASE s; SELECT rehearse_edits(); COMMIT",
-        "BEGIN; UPDATE rules SET title = 'z'; SELECT rehearse_edits(); UPDATE rules SET title = 'u'; SELECT rehearse_edits(); UPDATE rules SET title = 'z'; COMMIT",
-        "BEGIN ISOLATION LEVEL SERIALIZABLE; UPDATE rules SET title = 'z'; COMMIT",
-        "BEGIN; UPDATE rules SET title = 'z'; PREPARE TRANSACTION 'z'",
-        "DO 'BEGIN UPDATE rules SET title = ''z''; COMMIT; END'",
-        "DO 'BEGIN UPDATE rules SET title = ''z''; BEGIN SET CONSTRAINTS ALL IMMEDIATE; EXCEPTION WHEN OTHERS THEN NULL; END; END'",
-        "DO 'BEGIN UPDATE rules SET title = ''z''; PERFORM rehearse_edits(); BEGIN SET CONSTRAINTS ALL IMMEDIATE; EXCEPTION WHEN OTHERS THEN NULL; END; END'",
-        "WITH edited AS (UPDATE rules SET title = 'z' RETURNING key) SELECT key FROM edited",
-        "MERGE INTO rules USING apps ON rules.bundle = apps.bundle WHEN MATCHED THEN UPDATE SET title = 'z'",
-        "BEGIN; DECLARE c CURSOR WITH HOLD FOR SELECT pg_temp.edit(); COMMIT",
-        "SET ROLE versiongate_planner; UPDATE rules SET title = 'z'",
-        "INSERT INTO apps (bundle) VALUES ('z')", "INSERT INTO store_links VALUES ('a', 'ios', 'https://z')",
-        "UPDATE releases SET withdrawn_at = now()", "INSERT INTO rule_texts VALUES ('k', 'de', 'z', 'z')",
-        "INSERT INTO rollout_steps VALUES ('k', now(), 5)", "DELETE FROM rules", "DELETE FROM apps",
-        "SELECT undo_change(1)",
-    ]
-
-    @Test("Planners commit no edit, by whatever statement, function, cursor or prepared transaction")
-    func plannersDoNotCommit() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute("CREATE ROLE test_bob LOGIN IN ROLE versiongate_planner")
-        try await owner.execute(RoleTests.example)
-        let database = TestDatabase.current.name
-        try await owner.execute("GRANT TEMPORARY ON DATABASE \(PostgresIdentifier(database)) TO test_bob")
-        let before = try await RoleTests.everything(owner)
-        let planner = try await TestDatabase.current.connect(user: "test_bob")
-        try await planner.execute(
-            """
-            CREATE FUNCTION pg_temp.edit() RETURNS void LANGUAGE plpgsql AS 'BEGIN UPDATE public.rules SET title = ''z''; END'
-            """
-        )
-        for script in Self.commits {
-            let error = await #expect(throws: PostgresError.self, "\(script)") { try await planner.execute(script) }
-            try await planner.execute("ROLLBACK; RESET ROLE")
-            #expect(error?.sqlState == .insufficientPrivilege, "\(script): \(error?.message ?? "")")
-            #expect(error?.constraint == "planner_guard", "\(script): \(error?.message ?? "")")
-            #expect(error?.message == "test_bob may plan edits, and not make them")
-            #expect(try await RoleTests.everything(owner) == before, "\(script)")
-        }
-        let copied = try await TestDatabase.current.psql("COPY apps (bundle) FROM STDIN;\nz\n\\.\n", user: "test_bob")
-        #expect(copied.errors.contains("may plan edits"))
-
-        // What it comes to in the end is what counts.
-        try await planner.execute("BEGIN; UPDATE rules SET title = 'z'; UPDATE rules SET title = 'u'; ROLLBACK")
-        try await planner.execute("UPDATE rules SET title = title; SELECT FROM rules FOR UPDATE")
-        #expect(try await RoleTests.everything(owner) == before)
-        await planner.close()
-        try await owner.execute("DROP OWNED BY test_bob; DROP ROLE test_bob")
-    }
+    private static let example = """
+        INSERT INTO apps (bundle) VALUES ('a');
+        INSERT INTO rules (key, bundle, title, text, versions, enabled) VALUES ('k', 'a', 't', 'x', '<1.2', true);
+        """
 
     @Test(
-        "Planners commit nothing that they edited before their rights were changed",
+        "Planners commit nothing that they edited, also if their rights were changed since",
         arguments: [
-            "REVOKE versiongate_planner FROM test_bob", "GRANT versiongate_admin TO test_bob",
+            "SELECT", "REVOKE versiongate_planner FROM test_bob", "GRANT versiongate_admin TO test_bob",
             "REVOKE versiongate_planner FROM test_bob; GRANT versiongate_viewer TO test_bob",
             "REVOKE versiongate_planner FROM test_bob; DROP ROLE test_bob",
         ]
     )
     func plannersStayPlanners(change: String) async throws {
         let owner = try await TestDatabase.current.connect()
-        try await owner.execute(RoleTests.example)
+        try await owner.execute(Self.example)
         let rules = "SELECT string_agg(r::text, ' ') FROM rules AS r"
         let before = try await owner.query(rules).value(as: String.self)
         for script in ["UPDATE rules SET title = 'z'", "UPDATE rules SET title = 'z'; SELECT rehearse_edits()"] {
@@ -105,16 +52,11 @@ struct PlannerTests {
         try await owner.execute("DROP ROLE IF EXISTS test_bob")
     }
 
-    @Test(
-        "Planners may hold up edits while their session lasts, which is named and can be ended, and mislead nobody by NOTIFY"
-    )
+    @Test("Planners may hold up edits while their session lasts, which is named and can be ended")
     func plannersHoldLocks() async throws {
         let owner = try await TestDatabase.current.connect()
-        try await owner.execute(RoleTests.example)
-        let before = try await RoleTests.everything(owner)
+        try await owner.execute(Self.example)
         let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
-        try await planner.execute("NOTIFY versiongate, '4711'")
-        #expect(try await RoleTests.everything(owner) == before)
         await #expect(throws: PostgresError.self) {
             try await planner.transaction { session in
                 try session.execute("LOCK TABLE rules; UPDATE rules SET title = 'z'; SELECT rehearse_edits()")

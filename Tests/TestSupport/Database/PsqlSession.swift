@@ -18,6 +18,8 @@ public final class PsqlSession: Sendable {
             "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--field-separator= | ", "-v",
             "SHOW_CONTEXT=never", database.url(user: user),
         ]
+        // Times are shown alike wherever the tests run.
+        psql.environment = ProcessInfo.processInfo.environment.merging(["PGTZ": "UTC"]) { $1 }
         psql.standardInput = input
         psql.standardOutput = output
         psql.standardError = output
