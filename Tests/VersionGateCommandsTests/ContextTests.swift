@@ -10,12 +10,12 @@ struct ContextTests {
     @Test("A context names the database of a command in each question and in the prompt of psql", .migratedDatabase)
     func namesADatabase() async throws {
         try await StateFolder.with { folder in
-            let file = folder.appending(path: "versiongate/config.yaml")
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true
-            )
+            let directory = "\(folder.path)/versiongate"
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             let address = TestDatabase.current.url(user: "versiongate_admin")
-            try Data("contexts: {prod: {database-url: '\(address)'}}".utf8).write(to: file)
+            try Data("contexts: {prod: {database-url: '\(address)'}}".utf8).write(
+                to: URL(fileURLWithPath: "\(directory)/config.yaml")
+            )
             let terminal = try await TerminalSession(
                 BuiltBinary(environment: ["XDG_CONFIG_HOME": folder.path, "VERSIONGATE_CONTEXT": "prod"])
             )
