@@ -72,13 +72,4 @@ struct ExampleTests {
         #expect(result.status == 0 && result.output.isEmpty, "\(result)")
         #expect(try await TestDatabase.current.revision() == 0)
     }
-
-    @Test("With a database that is named, the example is refused")
-    func refusesADatabase() async throws {
-        let versiongate = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
-        let result = try await versiongate.run("serve --example")
-        #expect(result.status == 64)
-        #expect(result.errors.contains("--example is for the private PostgreSQL, and another database is named"))
-        #expect(result.errors.contains("--private"))
-    }
 }

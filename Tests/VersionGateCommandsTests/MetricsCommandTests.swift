@@ -108,17 +108,4 @@ struct MetricsCommandTests {
         #expect(loaded.time.hasSuffix("Z"))
         #expect(!ending.errors.contains("com.example.doto"))
     }
-
-    @Test(
-        "Formats and levels that do not exist are refused",
-        arguments: [
-            ("--log-format yaml", "yaml"),
-            ("--log-level loud", "--log-level (VERSIONGATE_LOG_LEVEL) is \"loud\"; it must be one of trace"),
-        ]
-    )
-    func refusesUnknownFormats(arguments: String, fault: String) async throws {
-        let result = try await binary.run("serve " + arguments)
-        #expect(result.status == 64)
-        #expect(result.errors.contains(fault), "\(result.errors)")
-    }
 }

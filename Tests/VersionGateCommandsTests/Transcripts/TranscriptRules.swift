@@ -11,7 +11,7 @@ enum TranscriptRules {
 
     /// A command that is printed to be typed, but for those that need no database.
     private static var printedCommand: Regex<(Substring, Substring, Substring?)> {
-        #/versiongate (app|release|rule|block|feed|export|plan|apply|status|check|impact|stats|history|undo|migrate|user|database)\b(?! (psql )?-- )/#
+        #/versiongate (app|release|rule|block|feed|export|plan|apply|status|check|impact|stats|history|undo|migrate|user|database)\b(?!:| (psql )?-- )/#
     }
 
     /// Expects of an answer to a command that it has no foreign words, and that each command that it prints to be typed

@@ -3,33 +3,6 @@ import UpdatePolicy
 
 @testable import VersionGateCommands
 
-@Suite("Approval requirement")
-struct ApprovalRequirementTests {
-    @Test("Consent is a question on a terminal, an error elsewhere, and nothing with --yes or without a reason")
-    func decision() {
-        for canAsk in [true, false] {
-            #expect(ApprovalRequirement(reasons: [], database: "db", yes: false, canAsk: canAsk) == .given)
-            #expect(
-                ApprovalRequirement(reasons: ["this locks out"], database: "db", yes: true, canAsk: canAsk) == .given
-            )
-        }
-        let reasons = ["this removes 1 app", "this locks out"]
-        #expect(
-            ApprovalRequirement(reasons: reasons, database: "db", yes: false, canAsk: true)
-                == .question("This removes 1 app, and this locks out.\nDo it on db?")
-        )
-        guard
-            case .missing(let error) = ApprovalRequirement(reasons: reasons, database: "db", yes: false, canAsk: false)
-        else {
-            Issue.record("approval is not missing")
-            return
-        }
-        #expect(error.contains("this locks out"))
-        #expect(error.contains("nothing was changed on db"))
-        #expect(error.contains("--yes"))
-    }
-}
-
 @Suite("Figures")
 struct FigureTests {
     @Test("Bars are as wide as a terminal leaves room for behind a table")
