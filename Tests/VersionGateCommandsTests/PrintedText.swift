@@ -14,7 +14,7 @@ enum PrintedText {
 
     /// The statements that are printed to be pasted, each with a semicolon at its end.
     static func statements(in text: String) -> [String] {
-        let statement = #/\b(?:SET LOCAL|SELECT|INSERT INTO|UPDATE|DELETE FROM) [^;\n]*;/#
+        let statement = #/\b(?:SET LOCAL|SELECT(?! ON )|INSERT INTO|UPDATE|DELETE FROM) [^;\n]*;/#
         return text.matches(of: statement).map { String($0.output) }
     }
 
@@ -92,8 +92,8 @@ enum PrintedText {
 
     /// Pastes a statement into a transaction that is rolled back: it is not malformed.
     static func paste(_ statement: String, _ database: WarmDatabase) async throws {
-        let pasted = statement.replacing("https://...", with: "https://example.com").replacing(
-            "...", with: "note = 'n'")
+        let pasted = statement.replacing("https://...", with: "https://example.com").replacing("'...'", with: "'1'")
+            .replacing("...", with: "note = 'n'")
         let answer = try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
         let isMalformed = answer.contains(#/syntax error|(column|relation|function) .* does not exist/#)
         #expect(!isMalformed, "\(pasted): \(answer)")
