@@ -49,6 +49,7 @@ struct TranscriptHoles: Sendable {
             .replacing(#/\b\d{4}-\d\d-\d\d\b/#) { days.contains($0.output) ? String($0.output) : "{day}" }
             .replacing(#/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/#, with: "{uuid}")
             .replacing(#/\bprocess \d+\b/#, with: "process {n}")
+            .replacing(#/\b\d+ s ago\b/#, with: "{n} s ago")
             .replacing("(\(NSUserName()))", with: "({user})")
             .replacing("|\(NSUserName())|", with: "|{user}|")
     }
