@@ -47,10 +47,11 @@ struct DashWordTests {
     @Test("A noun without a verb has done nothing, and ends as what is wrong")
     func nounsAlone() async throws {
         let tree = try await CommandTree.read()
-        for group in tree.all where group.command.subcommands?.isEmpty == false && !group.path.isEmpty {
+        for group in tree.all where group.command.subcommands?.isEmpty == false {
             let result = try await away.run(arguments: group.path)
             #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("SUBCOMMANDS"), "\(group)")
             #expect(try await away.run(arguments: group.path + ["--help"]).status == 0)
         }
+        #expect(try await away.run("--version").status == 0)
     }
 }

@@ -43,30 +43,6 @@ struct HostileTextTests {
         #expect(text.visible() == text && text.visibleJSON == text)
     }
 
-    @Test(
-        "What hides in a note is written out in lists, records, the history and exports, as text and as JSON",
-        .migratedDatabase
-    )
-    func lists() async throws {
-        let versiongate = BuiltBinary(.current)
-        let edit = try await TestDatabase.current.psql(
-            """
-            SET versiongate.why = E'why\\u061C\\U000E0041\\u202E';
-            INSERT INTO rules (key, title, text, note) VALUES ('k', 'T', 'X', E'n\\u200B\\uFEFF\\u2028');
-            """
-        )
-        #expect(edit.isSuccess)
-        for command in [
-            "history", "history --format json", "rule list", "rule list --format json", "rule show k",
-            "rule show k --format json", "status", "status --format json", "export",
-        ] {
-            let output = try await versiongate.run(command).output
-            #expect(!output.unicodeScalars.contains { $0 != "\n" && $0.steersTerminal }, "\(command): \(output)")
-        }
-        #expect(try await versiongate.run("history --format json").output.contains(#"why\u061c\udb40\udc41\u202e"#))
-        #expect(try await versiongate.run("export").output.contains(#""n\u200B\uFEFF\u2028""#))
-    }
-
     @Test("An edit does not wait for ever: it says after seconds who is in the way", .migratedDatabase)
     func openEdit() async throws {
         let versiongate = BuiltBinary(.current)
