@@ -54,7 +54,6 @@ struct TranscriptHoles: Sendable {
             .replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")
             .replacing(#/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/#, with: "{uuid}")
             .replacing(#/\bprocess \d+\b/#, with: "process {n}")
-            .replacing(#/\b\d+ s ago\b/#, with: "{n} s ago")
             .replacing("(\(NSUserName()))", with: "({user})")
             .replacing("|\(NSUserName())|", with: "|{user}|")
     }

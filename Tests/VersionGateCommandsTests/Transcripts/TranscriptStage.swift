@@ -100,6 +100,11 @@ final class TranscriptStage {
             throw Transcript.Fault(description: "no command but versiongate can be run: \(text)")
         }
         words.removeFirst()
+        var wanted: String?
+        if words.count > 3, words[words.count - 3..<words.count - 1] == ["|", "grep"] {
+            wanted = words.last
+            words.removeLast(3)
+        }
         var input = "/dev/null"
         if words.count > 2, words[words.count - 2] == "<" {
             input = words[words.count - 1]
@@ -112,7 +117,9 @@ final class TranscriptStage {
         }
         let result = try await binary.run(arguments: words, input: input)
         let status = result.status == 0 ? [] : ["  ? \(result.status)"]
-        return lines("    ", result.output) + lines("  ! ", result.errors) + status
+        let output = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { line in wanted.map { line.contains($0) } ?? true }
+        return lines("    ", output.joined(separator: "\n")) + lines("  ! ", result.errors) + status
     }
 
     private func start(_ binary: BuiltBinary, _ arguments: [String]) async throws {
