@@ -27,7 +27,11 @@ final class TranscriptStage {
     func answer(_ step: Transcript.Step) async throws -> [String] {
         let text = holes.filled(step.text)
         switch step.action {
-        case .sql(let role): return lines("    ", try await database.psql(role).answer(text))
+        case .sql(let roles):
+            var answers: [[String]] = []
+            for role in roles { answers.append(lines("    ", try await database.psql(role).answer(text))) }
+            guard let other = answers.firstIndex(where: { $0 != answers[0] }) else { return answers.first ?? [] }
+            throw Transcript.Fault(description: "\(roles[0]): \(answers[0]), but \(roles[other]): \(answers[other])")
         case .fixture(let name):
             let file = Transcript.folder.appending(path: "fixtures/\(name).sql").path
             return lines("    ", try await database.psql("admin").answer("\\i \(file)"))
