@@ -5,8 +5,8 @@ import TestSystem
 struct Transcript: Sendable {
     /// What a step does.
     enum Action: Equatable, Sendable {
-        /// SQL, by the psql of each of these roles, all of which are answered the same.
-        case sql(roles: [String])
+        /// SQL, by the psql of a role; of `each`, or of several with commas between them, who are all answered the same.
+        case sql(role: String)
         /// A command, as somebody types it.
         case command
         /// A request to the server of the case; apps call its public listener.
@@ -107,13 +107,7 @@ struct Transcript: Sendable {
     /// What a line begins, and its text.
     private static func begin(_ line: String) -> (Action, String)? {
         if let match = line.wholeMatch(of: /([a-z,]*)=> (.*)/) {
-            let roles: [String] =
-                switch match.1 {
-                case "": ["admin"]
-                case "each": ["server", "viewer", "brake", "planner", "admin"]
-                default: match.1.split(separator: ",").map(String.init)
-                }
-            return (.sql(roles: roles), String(match.2))
+            return (.sql(role: match.1.isEmpty ? "admin" : String(match.1)), String(match.2))
         }
         if let match = line.wholeMatch(of: /file (\S+)/) { return (.file(String(match.1)), "") }
         if let match = line.wholeMatch(of: /fixture (\S+)/) { return (.fixture(String(match.1)), "") }
