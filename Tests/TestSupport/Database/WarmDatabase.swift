@@ -54,8 +54,8 @@ public final class WarmDatabase: Sendable {
     }
 
     private static let calming = """
-        ROLLBACK; RESET SESSION AUTHORIZATION; RESET ALL;
         \\set VERBOSITY default
+        ROLLBACK; RESET SESSION AUTHORIZATION; RESET ALL;
         """
 
     /// The rows of a new database, and where its sequences begin, in tables that only this session sees.
