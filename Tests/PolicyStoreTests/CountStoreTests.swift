@@ -45,18 +45,6 @@ struct CountStoreTests {
     @Test("No forged row keeps counts from being written, or from being read")
     func outlivesForgedRows() async throws {
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        for wrong in [
-            "(now(), 'a', 1000000000001, 0, 0)", "(now(), 'a', 9223372036854775807, 0, 0)",
-            "('infinity', 'a', 1, 0, 0)",
-            "('-infinity', 'a', 1, 0, 0)", "(now(), 'a', -1, 0, 0)",
-        ] {
-            let error = await #expect(throws: PostgresError.self, "\(wrong)") {
-                try await server.execute(
-                    "INSERT INTO check_counts (hour, bundle, checks, messages, lockouts) VALUES \(wrong)"
-                )
-            }
-            #expect(error?.sqlState?.rawValue == "23514", "\(wrong)")
-        }
         // The most that a row can hold, in the row that the batch adds to and in nine others.
         try await server.execute(
             """
@@ -82,8 +70,6 @@ struct CountStoreTests {
         let recent = try await server.transaction { try CountReader($0).recentChecks(days: 1) }
         #expect(recent.clients.count == 11)
         #expect(recent.unknown == 0)
-        let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
-        #expect(try await viewer.query("SELECT FROM recent_checks").count == 22)
     }
 
     @Test("Counts that the database refuses to read are not known, and the transaction goes on")
@@ -440,13 +426,7 @@ struct CountStoreTests {
             INSERT INTO rule_counts VALUES ('2099-01-01Z', 'r', 1, 0);
             """
         )
-        let admin = try await database.connect(user: "versiongate_admin")
-        #expect(
-            try await rows(admin, "SELECT period || ' ' || checks FROM recent_checks ORDER BY 1") == [
-                "24 hours 5", "7 days 5",
-            ]
-        )
-        let recent = try await admin.transaction { try CountReader($0).recentChecks(days: 7) }
+        let recent = try await server.transaction { try CountReader($0).recentChecks(days: 7) }
         #expect(recent.known == 5)
         let now = try await server.withSession { try CountStore.time($0) }
         let step = try await rollUp(server, at: now)
@@ -480,21 +460,5 @@ struct CountStoreTests {
         )
         let all = try await server.transaction { try CountReader($0).recentKinds(limit: 1_000) }
         #expect(all.count == 52)
-    }
-
-    @Test("Counts can be read by admins, who cannot change them")
-    func keepsAdminsOut() async throws {
-        let database = TestDatabase.current
-        let server = try await database.connect(user: "versiongate_server")
-        try await add(batch([("a - - - - -", 4)]), server)
-        let admin = try await database.connect(user: "versiongate_admin")
-        #expect(try await rows(admin, Self.all).count == 1)
-        for statement in [
-            "INSERT INTO rule_counts VALUES (now(), 'x', 1, 0)", "UPDATE check_counts SET checks = 9",
-            "INSERT INTO merged_counts VALUES (now(), 'a', 1)", "DELETE FROM merged_counts",
-        ] {
-            let error = await #expect(throws: PostgresError.self) { try await admin.execute(statement) }
-            #expect(error?.sqlState == .insufficientPrivilege)
-        }
     }
 }

@@ -1,15 +1,12 @@
-import Dispatch
 import Postgres
-import Synchronization
 import TestDatabase
 import TestRandom
-import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import PolicyStore
 
-/// When the fuse of a lockout blows, and what that leaves in the history.
+/// When the fuse of a lockout blows; what that leaves in the history is in `Tests/Cases/sql/fuses.case`.
 @Suite("Fuses", .migratedDatabase)
 struct FuseTests {
     private static let example = """
@@ -20,16 +17,9 @@ struct FuseTests {
             VALUES ('k', 'a', '<1', true, true, 5, 't', 'x', 'https://a.example');
         """
 
-    private static func count(_ checks: Int, _ lockouts: Int, rule: String = "k", bundle: String = "'a'") -> String {
-        "INSERT INTO lockout_counts VALUES ('\(rule)', \(bundle), date_trunc('minute', now()), \(checks), \(lockouts),"
-            + " (SELECT revision FROM policy_revision));"
-    }
-
     private func blow(_ connection: PostgresConnection) async throws -> Int {
         try await connection.transaction { try CountStore.blowFuses($0).rules }
     }
-
-    // MARK: When
 
     /// A rule of the property test: what decides whether its fuse may blow.
     private struct Fused {
@@ -206,125 +196,6 @@ struct FuseTests {
         #expect(blown > streams / 20 && blown < streams * 3 / 4)
     }
 
-    // MARK: What it leaves
-
-    @Test(
-        "A fuse that blows is one edit of the tool fuse with its figures, live for servers, and undone like any other"
-    )
-    func isAnEdit() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        try await server.execute(Self.count(2_040, 102))
-        #expect(try await blow(server) == 0)
-        try await server.execute("UPDATE lockout_counts SET lockouts = 612")
-        let token = "SELECT token::text FROM policy_revision"
-        let before = try await owner.query(token).value(as: String.self)
-        #expect(try await blow(server) == 1)
-        #expect(try await blow(server) == 0)
-        #expect(try await owner.query(token).value(as: String.self) != before)
-        let entry = try await owner.query(
-            "SELECT id || ' ' || concat_ws('|', role, os_user, tool, why) FROM changes ORDER BY id DESC LIMIT 1"
-        )
-        #expect(
-            try entry.value(as: String.self)
-                == "2 versiongate_server|fuse|k: 612 of 2040 checks of a in the last 10 minutes were locked out, 30 %;"
-                + " its fuse is 5 %"
-        )
-        let status = try #require(try await owner.withSession { try FuseStatus.all($0) }).first
-        #expect(status?.state == .blown && status?.blow?.change == 2)
-        #expect(status?.sentence.contains("by change 2: k: 612 of 2040 checks") == true)
-
-        // It is armed again, and blows again as it is still true.
-        try await owner.execute("SELECT undo_change(2)")
-        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
-        #expect(try await owner.withSession { try FuseStatus.all($0) }?.first?.state == .armed)
-        #expect(try await blow(server) == 1)
-        // It is not, once the fuse allows it.
-        try await owner.execute("SELECT undo_change(4)")
-        try await owner.execute("UPDATE rules SET fuse = 31")
-        #expect(try await blow(server) == 0)
-        #expect(try await owner.query("SELECT max(id) FROM changes").value(as: Int.self) == 6)
-    }
-
-    @Test(
-        "A fuse holds a ramp with steps to come, once, and undo lets it go on; one that is complete loses its lockout"
-    )
-    func holdsRamps() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        try await owner.execute(
-            """
-            INSERT INTO rollout_steps VALUES ('k', now() - interval '1 hour', 10), ('k', now() + interval '1 hour', 50);
-            """
-        )
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        try await server.execute(Self.count(1_000, 100))
-        #expect(try await blow(server) == 1)
-        let state =
-            "SELECT lockout || ' ' || (held_at IS NOT NULL) || ' ' || rollout_at('k', now() + '2 hours') FROM rules"
-        #expect(try await owner.query(state).value(as: String.self) == "true true 10")
-        #expect(try await owner.withSession { try FuseStatus.all($0) }?.first?.state == .blown)
-        // Held, it locks out as many as before, and goes no further.
-        #expect(try await blow(server) == 0)
-        let change = try await owner.query("SELECT max(id) FROM changes").value(as: Int64.self)
-        try await owner.query("SELECT undo_change($1)", [change])
-        #expect(try await owner.query(state).value(as: String.self) == "true false 50")
-        #expect(try await blow(server) == 1)
-        try await owner.execute("UPDATE rules SET held_at = NULL; DELETE FROM rollout_steps WHERE at > now()")
-        try await server.execute("DELETE FROM lockout_counts; " + Self.count(1_000, 100))
-        #expect(try await blow(server) == 1)
-        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
-    }
-
-    @Test("A fuse judges the rule as it is: who edits whom it reaches begins anew, and late counts do not count")
-    func beginsAnew() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        try await server.execute(Self.count(1_000, 300))
-        #expect(try await blow(server) == 1)
-        // Off and on again is the same rule, so the same counts blow it.
-        try await owner.execute("UPDATE rules SET enabled = false, lockout = true")
-        #expect(try await blow(server) == 0)
-        try await owner.execute("UPDATE rules SET enabled = true, title = 'other', note = 'n'")
-        #expect(try await blow(server) == 1)
-        // Put right, it is another one.
-        try await owner.execute("UPDATE rules SET lockout = true, versions = '<0.5'")
-        #expect(try await blow(server) == 0)
-        let revision = try await owner.query("SELECT revision FROM policy_revision").value(as: Int64.self)
-        func add(_ checks: Int, _ lockouts: Int, revision: Int64) async throws {
-            var batch = CountBatch()
-            let minute = try await owner.query("SELECT date_trunc('minute', now())")
-            let now = Timestamp(try minute.value(as: PostgresTimestamp.self))
-            batch.lockouts = [
-                LockoutCount(
-                    rule: "k", bundle: "a", minute: now, checks: checks, lockouts: lockouts, revision: revision
-                )
-            ]
-            let counts = batch
-            try await server.transaction { try CountStore.add(counts, $0) }
-        }
-        // A server that has not heard of it yet writes what the rule did before.
-        try await add(1_000, 900, revision: revision - 1)
-        #expect(try await blow(server) == 0)
-        try await add(400, 20, revision: revision)
-        try await add(100, 5, revision: revision + 1)
-        #expect(try await blow(server) == 0)
-        let sum = "SELECT sum(checks) || ' ' || sum(lockouts) FROM lockout_counts WHERE revision >= \(revision)"
-        #expect(try await owner.query(sum).value(as: String.self) == "500 25")
-        try await add(0, 0, revision: revision)
-        try await add(1, 1, revision: revision)
-        #expect(try await blow(server) == 1)
-        // A step of its ramp is as much another reach, and a key that comes again another rule.
-        try await owner.execute("UPDATE rules SET lockout = true, rollout = 50")
-        #expect(try await blow(server) == 0)
-        try await owner.execute("DELETE FROM rules; DELETE FROM apps; DELETE FROM lockout_counts")
-        try await server.execute(Self.count(1_000, 300))
-        try await owner.execute(Self.example)
-        #expect(try await blow(server) == 0)
-    }
-
     @Test("A fuse blows once, whatever the number of servers that ask at the same moment")
     func blowsOnce() async throws {
         let owner = try await TestDatabase.current.connect()
@@ -332,7 +203,13 @@ struct FuseTests {
         var servers: [PostgresConnection] = []
         for _ in 0..<4 { servers.append(try await TestDatabase.current.connect(user: "versiongate_server")) }
         for round in 1...10 {
-            try await servers[0].execute("DELETE FROM lockout_counts; " + Self.count(1_000, 300))
+            try await servers[0].execute(
+                """
+                DELETE FROM lockout_counts;
+                INSERT INTO lockout_counts
+                SELECT 'k', 'a', date_trunc('minute', now()), 1000, 300, revision FROM policy_revision
+                """
+            )
             let blown = try await withThrowingTaskGroup(of: Int.self) { tasks in
                 for server in servers { tasks.addTask { try await blow(server) } }
                 return try await tasks.reduce(0, +)
@@ -342,100 +219,6 @@ struct FuseTests {
             #expect(try edits.value(as: Int.self) == round)
             try await owner.execute("UPDATE rules SET lockout = true")
         }
-    }
-
-    @Test("A fuse needs no consent, and one whose rule somebody is editing keeps no other from blowing")
-    func waitsForNobody() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        try await owner.execute(
-            """
-            SET versiongate.consent = 'all,maintenance';
-            INSERT INTO rules (key, bundle, versions, enabled, lockout, lockout_without_update, fuse, title, text, link)
-            VALUES ('all', NULL, '<1', true, true, false, 1, 't', 'x', 'https://a.example'),
-                ('maintenance', 'a', NULL, true, true, true, 1, 't', 'x', 'https://a.example');
-            """
-        )
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        try await server.execute(
-            Self.count(1_000, 300) + Self.count(500, 6, rule: "all", bundle: "NULL")
-                + Self.count(500, 500, rule: "maintenance")
-        )
-        let editor = try await TestDatabase.current.connect(user: "versiongate_admin")
-        try await editor.withSession { session in
-            try session.execute("BEGIN; UPDATE rules SET title = 'u' WHERE key = 'k'")
-            let blown = Mutex(0)
-            let judged = DispatchSemaphore(value: 0)
-            Task {
-                let number = try await blow(server)
-                blown.withLock { $0 = number }
-                judged.signal()
-            }
-            #expect(judged.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
-            #expect(blown.withLock(\.self) == 2)
-            try session.execute("COMMIT")
-        }
-        let why = try await owner.query("SELECT why FROM changes WHERE tool = 'fuse'").value(as: String.self)
-        #expect(
-            why.hasPrefix(
-                "all: 6 of 500 checks of apps that are not listed in the last 10 minutes were locked out, 1.2 %; its"
-            )
-        )
-        #expect(why.contains("; maintenance: 500 of 500 checks of a "))
-        #expect(try await blow(server) == 1)
-    }
-
-    // MARK: Who
-
-    @Test("Fuses are judged by servers; a planner cannot commit what they come to, nobody within another edit")
-    func isForServers() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        try await server.execute(Self.count(1_000, 300))
-        let viewer = try await TestDatabase.current.connect(user: "versiongate_viewer")
-        let refused = await #expect(throws: PostgresError.self) { try await viewer.execute("SELECT blow_fuses()") }
-        #expect(refused?.message == "permission denied for function blow_fuses")
-        let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
-        let planned = await #expect(throws: PostgresError.self) { try await planner.execute("SELECT blow_fuses()") }
-        #expect(planned?.constraint == "planner_guard")
-        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        let within = await #expect(throws: PostgresError.self) {
-            try await admin.execute("BEGIN; UPDATE rules SET title = 'u'; SELECT blow_fuses()")
-        }
-        #expect(within?.message == "fuses cannot blow in a transaction that has edited already")
-        #expect(within?.hint == "COMMIT, then: SELECT blow_fuses();")
-        try await admin.execute("ROLLBACK")
-        for (before, between) in [
-            ("", ""), ("", "SELECT rehearse_edits();"), ("", "SET CONSTRAINTS ALL IMMEDIATE;"),
-            ("SET CONSTRAINTS ALL IMMEDIATE;", "SET CONSTRAINTS ALL IMMEDIATE;"),
-            ("", "SET LOCAL application_name = 'psql';"),
-        ] {
-            let after = await #expect(throws: PostgresError.self) {
-                try await admin.execute("BEGIN; \(before) SELECT blow_fuses(); \(between) UPDATE rules SET title = 'u'")
-            }
-            #expect(after?.message == "this transaction blows fuses, so it can edit nothing else")
-            #expect(after?.hint == "COMMIT, then edit.")
-            try await admin.execute("ROLLBACK")
-        }
-        #expect(try await owner.query("SELECT lockout FROM rules").value(as: Bool.self))
-        let recorded = try await admin.transaction(
-            .readWrite,
-            deciding: { session in
-                try session.execute("SET CONSTRAINTS ALL IMMEDIATE; SELECT blow_fuses(); SELECT rehearse_edits()")
-                let last = try session.query("SELECT tool || ' ' || why FROM changes ORDER BY id DESC LIMIT 1")
-                return .rollback(try last.value(as: String.self))
-            }
-        )
-        #expect(recorded.hasPrefix("fuse k: 300 of 1000 checks of a"))
-        for sql in [
-            "UPDATE rules SET lockout = false", "SELECT undo_change(1)", "UPDATE changes SET id = 0",
-            "DELETE FROM versiongate_internal.recorded_rows",
-        ] {
-            let error = await #expect(throws: PostgresError.self) { try await server.execute(sql) }
-            #expect(error?.sqlState?.rawValue == "42501", "\(sql)")
-        }
-        #expect(try await blow(server) == 1)
     }
 
     @Test("Counts for fuses are kept for a day")

@@ -6,6 +6,7 @@ import TestRandom
 import TestSystem
 import Testing
 
+/// What edits of many rows read and wait for; the rest is in `Tests/Cases/sql/mass-edits.case`.
 @Suite("Mass edits", .whole, .migratedDatabase)
 struct MassEditTests {
     private static let rows = 1_000
@@ -50,28 +51,6 @@ struct MassEditTests {
         let after = try await owner.query(read).value(as: Int64.self)
         // A row is noted four times, summed up and taken; each is a few looks. Reading all notes for each would be a million.
         #expect(after - before <= Int64(20 * Self.rows))
-    }
-
-    @Test("An edit of many rows waits for its commit with one event")
-    func queuesOneEvent() async throws {
-        let owner = try await owner()
-        let deferred = try await owner.query(
-            """
-            SELECT string_agg(DISTINCT tgrelid::regclass::text, ' ') FROM pg_trigger
-            WHERE tginitdeferred AND NOT tgisinternal
-            """
-        )
-        #expect(try deferred.value(as: String.self) == "versiongate_internal.edits_to_record")
-        let waiting = try await owner.transaction { session in
-            try session.execute("UPDATE rules SET position = position + 1")
-            return try session.query("SELECT count(*) FROM versiongate_internal.edits_to_record").value(as: Int.self)
-        }
-        #expect(waiting == 1)
-        #expect(
-            try await owner.query("SELECT count(*) FROM versiongate_internal.edits_to_record").value(as: Int.self) == 0
-        )
-        let recorded = try await owner.query("SELECT count(*) FROM change_rows WHERE change = 2")
-        #expect(try recorded.value(as: Int.self) == Self.rows)
     }
 
     /// Has an admin edit while a transaction of `owner` holds the lock of commits, and ends that once the edit waits.
@@ -201,27 +180,6 @@ struct MassEditTests {
         #expect(try await owner.query(order).value(as: String.self) == "apps releases")
     }
 
-    @Test("A later statement of a transaction is warned of too, with immediate constraints")
-    func warnsOfLaterStatements() async throws {
-        _ = try await owner()
-        let warnings = Mutex<[String]>([])
-        let editor = try await TestDatabase.current.connect(user: "versiongate_admin") { notice in
-            warnings.withLock { $0.append(notice.constraint ?? "") }
-        }
-        try await editor.execute(
-            """
-            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z');
-            BEGIN; SET CONSTRAINTS ALL IMMEDIATE;
-            UPDATE apps SET name = 'A';
-            UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'r1';
-            UPDATE releases SET staged = true;
-            COMMIT
-            """
-        )
-        let found = warnings.withLock(\.self)
-        #expect(found.contains("rules_link_missing") && found.contains("rules_way_out"), "\(found)")
-    }
-
     @Test("With immediate constraints too, a statement is recorded once, however many rows it edits")
     func recordsAStatementOnce() async throws {
         let owner = try await owner()
@@ -248,13 +206,5 @@ struct MassEditTests {
             let rows = try await owner.query(read).value(as: Int64.self) - before
             #expect(rows <= Int64(50 * Self.rows), "\(edit)")
         }
-    }
-
-    @Test("The history shows the first 50 rows of a change, and says how many more there are")
-    func capsTheHistory() async throws {
-        let owner = try await owner()
-        let edits = try await owner.query("SELECT edits FROM history LIMIT 1").value(as: String.self)
-        #expect(edits.split(separator: "\n").count == 51)
-        #expect(edits.hasSuffix("\nand \(Self.rows + 1 - 50) more rows"))
     }
 }

@@ -8,7 +8,8 @@ import UpdatePolicy
 
 @testable import PolicyStore
 
-/// That no login keeps others from editing: neither by what it leaves open, nor by the queue of NOTIFY, nor by a deadlock.
+/// That no login keeps others from editing: neither by what it leaves open, nor by the queue of NOTIFY, nor by a deadlock;
+/// what brakes lock is in `Tests/Cases/sql/locks.case`.
 @Suite("Open edits", .migratedDatabase)
 struct OpenEditTests {
     private static let example = """
@@ -84,46 +85,6 @@ struct OpenEditTests {
                 return .rollback(())
             }
         )
-    }
-
-    @Test("A call of a brake that changes nothing locks nothing, and one that does lets texts and steps be added")
-    func brakes() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(
-            Self.example + "UPDATE rules SET held_at = now() WHERE key = 'k1'; UPDATE apps SET paused = true;"
-        )
-        let locks = """
-            SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()
-               AND (locktype = 'transactionid' OR locktype = 'relation' AND mode <> 'AccessShareLock')
-            """
-        for (role, call) in [
-            ("brake", "brake_rule('k0', 'disable')"), ("brake", "brake_rule('k1', 'hold')"),
-            ("brake", "brake_app('a')"),
-            ("admin", "resume_rule('k0')"), ("server", "blow_fuses()"),
-        ] {
-            let connection = try await TestDatabase.current.connect(user: "versiongate_\(role)")
-            let held = try await connection.transaction { session in
-                try session.query("SELECT \(call)")
-                return try session.query(locks).value(as: Int.self)
-            }
-            #expect(held == 0, "\(call)")
-        }
-        try await Self.holding("versiongate_brake", "SELECT brake_rule('k0', 'lockout')") {
-            let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-            try await admin.execute("SET lock_timeout = '1s'; INSERT INTO rule_texts VALUES ('k0', 'ja', 't', 'x')")
-        }
-        #expect(try await owner.query("SELECT count(*) FROM rule_texts").value(as: Int.self) == 13)
-    }
-
-    @Test("What a brake did stays the brake's, and what others edit beside it has their own tool")
-    func tools() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        try await owner.execute(
-            "SET application_name = 'mine'; BEGIN; SELECT brake_rule('k0', 'lockout', 'w'); UPDATE apps SET note = 'n'; COMMIT"
-        )
-        let last = "SELECT concat_ws(' ', tool, why) FROM changes ORDER BY id DESC LIMIT 1"
-        #expect(try await owner.query(last).value(as: String.self) == "mine w")
     }
 
     @Test("An admin ends the open edits of other logins, and is told what only others can end")

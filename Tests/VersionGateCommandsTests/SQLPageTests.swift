@@ -88,21 +88,4 @@ struct SQLPageTests {
         let rows = try MarkdownTable.rows(columns + ["what it does"], in: Self.page)
         #expect(Set(rows.map { row in columns.map { row[$0].value } }) == Set(functions))
     }
-
-    @Test("Each role gets the error of what it may not do")
-    func hasRefusals() async throws {
-        let database = TestDatabase.current
-        try await database.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        for row in try MarkdownTable.rows(["as", "statement", "error"], in: "Tests/Vectors/sql-refusals.txt") {
-            let script = "BEGIN;\n\(row["statement"].value);\nROLLBACK;\n"
-            let result: TestDatabase.PsqlResult
-            if let role = row["as"].codes.first {
-                result = try await database.psql(script, user: role)
-            } else {
-                result = try await database.psql(script)
-            }
-            #expect(!result.isSuccess, "\(row)")
-            #expect(result.errors.contains("ERROR:  \(row["error"].value)\n"), "\(row)\n\(result.errors)")
-        }
-    }
 }

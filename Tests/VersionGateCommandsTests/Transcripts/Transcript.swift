@@ -5,7 +5,7 @@ import TestSystem
 struct Transcript: Sendable {
     /// What a step does.
     enum Action: Equatable, Sendable {
-        /// SQL, by the psql of a role.
+        /// SQL, by the psql of a role; of `each`, or of several with commas between them, who are all answered the same.
         case sql(role: String)
         /// A command, as somebody types it.
         case command
@@ -119,7 +119,7 @@ struct Transcript: Sendable {
 
     /// What a line begins, and its text.
     private static func begin(_ line: String) -> (Action, String)? {
-        if let match = line.wholeMatch(of: /([a-z]*)=> (.*)/) {
+        if let match = line.wholeMatch(of: /([a-z,]*)=> (.*)/) {
             return (.sql(role: match.1.isEmpty ? "admin" : String(match.1)), String(match.2))
         }
         if let match = line.wholeMatch(of: /file (\S+)/) { return (.file(String(match.1)), "") }

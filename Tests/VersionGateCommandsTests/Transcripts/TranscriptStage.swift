@@ -45,7 +45,16 @@ final class TranscriptStage {
     func answer(_ step: Transcript.Step) async throws -> [String] {
         let text = holes.filled(step.text)
         switch step.action {
-        case .sql(let role): return lines("    ", try await database.psql(role).answer(text))
+        case .sql(let role):
+            let roles = role == "each" ? "server,viewer,brake,planner,admin" : role
+            var answers: [[String]] = []
+            for one in roles.split(separator: ",") {
+                answers.append(lines("    ", try await database.psql(String(one)).answer(text)))
+            }
+            guard answers.allSatisfy({ $0 == answers[0] }) else {
+                throw Transcript.Fault(description: "\(roles) are not answered the same: \(text): \(answers)")
+            }
+            return answers[0]
         case .fixture(let name):
             let file = Transcript.folder.appending(path: "fixtures/\(name).sql").path
             return lines("    ", try await database.psql("admin").answer("\\i \(file)"))
