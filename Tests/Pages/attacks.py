@@ -1,12 +1,8 @@
-"""Fills a server with attacks wherever people or clients may write, opens each page, and asks as no browser does.
-
-attacks.py PUBLIC MANAGEMENT DATABASE: two addresses of a server, and its database.
-"""
+"""Fills a server with attacks wherever people or clients may write, opens each page, and asks as no browser does."""
 
 import http.client
 import json
 import re
-import sys
 import time
 import unicodedata
 from urllib.parse import quote
@@ -394,8 +390,8 @@ def squeezed(text):
     return re.sub(r"\s+", " ", text).strip()
 
 
-def main():
-    attack = Attack(*sys.argv[1:])
+def judge(server):
+    attack = Attack(server.public, server.management, server.database)
     try:
         attack.proof()
         attack.fill()
@@ -406,8 +402,4 @@ def main():
             print(f"FAULT {fault}")
         attack.browser.close()
     print(f"{len(ATTACKS)} attacks in {attack.browser.pages} pages; {len(attack.faults)} faults")
-    return 1 if attack.faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not attack.faults

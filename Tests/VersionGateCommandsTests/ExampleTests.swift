@@ -65,14 +65,6 @@ struct ExampleTests {
         }
     }
 
-    @Test("With a database that is named, the script of the example adds nothing", .migratedDatabase)
-    func scriptLeavesADatabase() async throws {
-        let script = RepositoryFile.url("script/example").path
-        let result = try await BuiltBinary(.current).shell("\(script) \"$VERSIONGATE\"")
-        #expect(result.status == 0 && result.output.isEmpty, "\(result)")
-        #expect(try await TestDatabase.current.revision() == 0)
-    }
-
     @Test("With a database that is named, the example is refused")
     func refusesADatabase() async throws {
         let versiongate = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
