@@ -167,7 +167,7 @@ edit() {
 measure_reloads() {
     local edits=$((rounds * seconds)) title number wrk database_url
     local -A latency=()
-    database_url=$("$(script/build)" database url --state-dir "$folder/state-versiongate")
+    database_url=$("${VERSIONGATE_BINARY:-$(script/build)}" database url --state-dir "$folder/state-versiongate")
     for title in unchanged Edit; do
         closed_load versiongate "$edits" "$1" > "$folder/$title" &
         wrk=$!

@@ -127,7 +127,7 @@ make_certificate() {
 run_versiongate() {
     local name=$1 binary state=$folder/state-$1 database_url options=()
     unset DATABASE_URL
-    binary=$(script/build)
+    binary=${VERSIONGATE_BINARY:-$(script/build)}
     if [[ $tls == true ]]; then
         make_certificate
         options=(--tls-certificate "$folder/certificate.pem" --tls-key "$folder/key.pem")
@@ -234,7 +234,7 @@ has_notes() {
 # publish_feed: adds what feed.sql says to the policy of versiongate, and copies its document to the files of nginx.
 publish_feed() {
     psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --file "$benchmarks/feed.sql" >&2 \
-        --dbname "$("$(script/build)" database url --state-dir "$folder/state-versiongate")"
+        --dbname "$("${VERSIONGATE_BINARY:-$(script/build)}" database url --state-dir "$folder/state-versiongate")"
     wait_until versiongate has_notes versiongate
     if [[ -n ${pid[nginx]:-} ]]; then
         mkdir -p "$folder/nginx/files${feed%/*}"

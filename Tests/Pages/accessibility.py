@@ -8,9 +8,10 @@ from selenium.webdriver.common.keys import Keys
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-def judge(browser, path):
+def judge(browser, path, by_axe=True):
     """Adds what is wrong with the page that is open to the faults of the browser: by axe-core, and what that leaves out."""
-    judge_by_axe(browser, path)
+    if by_axe:
+        judge_by_axe(browser, path)
     for fault in browser.run(RULES):
         browser.fault(path, fault)
 

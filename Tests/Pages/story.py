@@ -25,7 +25,7 @@ LOOKS = [(1600, "light"), (360, "light"), (1600, "dark"), (360, "dark")]
 TEXT = """
 const page = document.documentElement.cloneNode(true);
 for (const element of page.querySelectorAll("time, .distance, script")) element.remove();
-return page.querySelector("body").textContent.replace(/\\s+/g, " ").trim();
+return page.querySelector("body").textContent.replace(/\\s+/g, " ").replace(/[0-9hmins ]+ ago/g, "ago").trim();
 """
 
 
@@ -111,8 +111,8 @@ class Story:
         plain = browser.run(TEXT)
         for details in browser.driver.find_elements(By.CSS_SELECTOR, "details"):
             browser.run("arguments[0].open = true", details)
-        # A table that was closed is a part of the page as well.
-        accessibility.judge(browser, path)
+        # A table that was closed is a part of the page as well. With those of a year axe-core takes a minute.
+        accessibility.judge(browser, path, by_axe="?" not in path)
         browser.run("for (const details of document.querySelectorAll('details')) details.open = false")
         if "?" not in path:
             self.stops += accessibility.judge_keyboard(browser, path)
