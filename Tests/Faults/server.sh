@@ -2,40 +2,6 @@
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
 # What can happen to the server, to its state folder and to its memory.
 
-scenario state-read-only 2 "the state folder becomes read-only; needs root for a volume of its own"
-state_read_only() {
-    state_on_a_volume 8m
-    fault_begins
-    mount -o remount,ro "${state[server]}"
-    edit postgres
-    wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'ead-only'
-    pause "$seconds"
-    no_server_from_now
-    kill_now server
-    run_server server "$(url_of postgres)"
-    a_server_from_now
-    mount -o remount,rw "${state[server]}"
-    fault_ends
-    recovers postgres 5
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-}
-
-scenario state-full 2 "no space in the state folder; needs root for a volume of its own"
-state_full() {
-    state_on_a_volume 1m
-    fault_begins
-    dd if=/dev/zero of="${state[server]}/filler" bs=4k status=none 2> /dev/null || true
-    edit postgres
-    wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'o space'
-    pause "$seconds"
-    rm "${state[server]}/filler"
-    fault_ends
-    recovers postgres 5
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-    ready_says server '"fileError"' && fail "/ready still tells of the disk"
-    return 0
-}
-
 scenario state-missing 1 "the state folder is removed, and the server killed and started"
 state_missing() {
     usual
@@ -122,16 +88,6 @@ is_ready_or_gone_or_stuck() { is_ready "$1" || is_gone "$1" || [[ $(now) -ge $2 
 ends_in_time() {
     kill -TERM "${pid[$1]}"
     wait_until 14 "the end of $1" is_gone "$1"
-}
-
-# state_on_a_volume SIZE: as `usual`, with the state folder on a volume of that size.
-state_on_a_volume() {
-    need_root "a volume of its own"
-    state[server]=$place/state
-    mkdir "${state[server]}"
-    mount -t tmpfs -o "size=$1,mode=0700" tmpfs "${state[server]}"
-    usual
-    wait_until 10 "the policy on disk" test -s "${state[server]}/last-good-policy"
 }
 
 # no_answer_is_empty: all answers had the message.
