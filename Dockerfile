@@ -10,18 +10,17 @@ RUN apt-get update \
 
 WORKDIR /build
 
+# The manifest then names no target of tests and benchmarks, whose folders are not here.
+ENV VERSIONGATE_SERVER_ALONE=1
 # The packages it depends on change seldom: a layer of their own. (Package.resolved need not be there.)
 COPY Package.* ./
 RUN swift package resolve
 
-# The manifest names the targets of tests and benchmarks, so their folders must be there, though nothing of them is built.
-COPY Benchmarks ./Benchmarks
 COPY Documentation/openapi-server.yaml ./Documentation/openapi-server.yaml
 COPY Documentation/openapi.yaml ./Documentation/openapi.yaml
 COPY Migrations ./Migrations
 COPY Plugins ./Plugins
 COPY Sources ./Sources
-COPY Tests ./Tests
 COPY script/build ./script/build
 RUN install -D "$(script/build -Xlinker --strip-all)" /out/versiongate
 

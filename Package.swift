@@ -283,6 +283,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// A build without the tests and benchmarks, whose folders need not be there: the image copies what the server is made of.
+if Context.environment["VERSIONGATE_SERVER_ALONE"] != nil {
+    package.targets.removeAll { target in
+        target.type == .test || ["Benchmarks/", "Tests/"].contains { target.path?.hasPrefix($0) == true }
+    }
+}
+
 // The fuzzing of script/fuzz, which no other build pays for: it counts which branches an input takes.
 if Context.environment["VERSIONGATE_FUZZ"] != nil {
     for target in package.targets

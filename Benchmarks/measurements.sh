@@ -151,13 +151,49 @@ measure_handshakes() {
     done
 }
 
+# edit TITLE: gives the rule that is answered this title. Prints how many milliseconds pass from the commit until it is
+# answered; takes a second in all, as psql and the questions need the processors too.
+edit() {
+    local begin=${EPOCHREALTIME/./} committed rest
+    psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname "$database_url" \
+        --command "UPDATE rules SET title = '$1' WHERE key = 'doto-update'"
+    committed=${EPOCHREALTIME/./}
+    wait_until versiongate answers versiongate "$question" "${answer/Edit 0/$1}"
+    echo $(((${EPOCHREALTIME/./} - committed) / 1000))
+    rest=$((1000000 - ${EPOCHREALTIME/./} + begin))
+    [[ $rest -le 0 ]] || sleep "0.$(printf '%06d' "$rest")"
+}
+
+measure_reloads() {
+    local edits=$((rounds * seconds)) title number wrk database_url
+    local -A latency=()
+    database_url=$("${VERSIONGATE_BINARY:-$(script/build)}" database url --state-dir "$folder/state-versiongate")
+    for title in unchanged Edit; do
+        closed_load versiongate "$edits" "$1" > "$folder/$title" &
+        wrk=$!
+        for ((number = 1; number <= edits; number++)); do
+            if [[ $title == Edit ]]; then edit "Edit $number"; else edit 'Edit 0'; fi
+        done > "$folder/served"
+        wait "$wrk"
+        latency[$title]=$(grep -oE 'p99=[0-9]+' "$folder/$title")
+    done
+    mapfile -t served < <(sort -n "$folder/served")
+    title "POST /v1/check, $1 connections, an edit of 100,000 rules a second"
+    printf 'from commit to served      %s ms in the middle, %s ms at most\n' "${served[edits / 2]}" "${served[-1]}"
+    printf 'p99 of checks              %s us without reloads, %s us with\n' "${latency[unchanged]#*=}" "${latency[Edit]#*=}"
+    printf 'memory of the server       %d MB now, %d MB at most\n' \
+        "$(awk '/^VmRSS/ { printf "%d", $2 / 1000 }' "/proc/${pid[versiongate]}/status")" \
+        "$(awk '/^VmHWM/ { printf "%d", $2 / 1000 }' "/proc/${pid[versiongate]}/status")"
+    edit 'Edit 0' > /dev/null
+}
+
 # Samples the server while it is asked; where the kernel does not let perf do that, callgrind counts the listener alone.
 measure_profile() {
     local name before after line
     if ! perf record --quiet --event cpu-clock --output "$folder/perf" true 2> "$folder/perf.log"; then
         printf 'perf cannot sample here (%s), so callgrind counts instructions, without the kernel:\n' \
             "$(tail -n 1 "$folder/perf.log")" >&2
-        script/instructions --profile message
+        script/bench instructions --profile message
         return
     fi
     title "POST /v1/check, $1 connections"

@@ -4,8 +4,11 @@
 
 readonly start_seconds=60
 question=$(< "$benchmarks/question.json")
-answer=$(< "$benchmarks/answer.json")
-readonly question answer
+policy=rules.sql answer=$(< "$benchmarks/answer.json")
+if [[ $measurement == reloads ]]; then
+    policy=large-policy.sql answer='{"messages":[{"id":"doto-update","title":"Edit 0","text":"Please update."}]}'
+fi
+readonly question policy answer
 readonly other_question=${question/1.1.0/1.2.0} other_answer='{"messages":[]}'
 
 declare -A pid=() address=() tag=()
@@ -120,11 +123,11 @@ make_certificate() {
         fail "openssl makes no certificate: $(tail -n 1 "$folder/openssl.log")"
 }
 
-# run_versiongate NAME PROCESSORS: one with the policy of rules.sql in a PostgreSQL of its own.
+# run_versiongate NAME PROCESSORS: one with the policy in a PostgreSQL of its own.
 run_versiongate() {
     local name=$1 binary state=$folder/state-$1 database_url options=()
     unset DATABASE_URL
-    binary=$(script/build)
+    binary=${VERSIONGATE_BINARY:-$(script/build)}
     if [[ $tls == true ]]; then
         make_certificate
         options=(--tls-certificate "$folder/certificate.pem" --tls-key "$folder/key.pem")
@@ -135,7 +138,7 @@ run_versiongate() {
         "${options[@]}"
     wait_until "$name" printed_address "$name"
     database_url=$("$binary" database url --state-dir "$state")
-    psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname "$database_url" --file "$benchmarks/rules.sql" >&2
+    psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname "$database_url" --file "$benchmarks/$policy" >&2
     wait_until "$name" answers "$name" "$question" "$answer"
 }
 
@@ -231,7 +234,7 @@ has_notes() {
 # publish_feed: adds what feed.sql says to the policy of versiongate, and copies its document to the files of nginx.
 publish_feed() {
     psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --file "$benchmarks/feed.sql" >&2 \
-        --dbname "$("$(script/build)" database url --state-dir "$folder/state-versiongate")"
+        --dbname "$("${VERSIONGATE_BINARY:-$(script/build)}" database url --state-dir "$folder/state-versiongate")"
     wait_until versiongate has_notes versiongate
     if [[ -n ${pid[nginx]:-} ]]; then
         mkdir -p "$folder/nginx/files${feed%/*}"

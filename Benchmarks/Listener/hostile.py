@@ -12,7 +12,6 @@ whose cost is not counted. Prints the worst, or all, and what they cost other th
 import argparse
 import itertools
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path

@@ -1,8 +1,4 @@
-#!/usr/bin/env python3
 """Reads the OpenAPI documents, and compares responses with them.
-
-  Tests/API/contract.py CONTRACT DOCUMENT...    writes what the documents say together, without references, to CONTRACT;
-                                                says what is wrong with the documents, and ends with 1 if anything is
 
 A response has to be what the documents say in every respect: the status, each header field (one that is not described
 is a fault as well), the media type, and the body. Answers may grow, so the schemas allow unknown members; here each
@@ -13,7 +9,6 @@ member has to be described. What the documents say in words, so that generators 
 import json
 import pathlib
 import re
-import sys
 import xml.etree.ElementTree
 
 import jsonschema
@@ -274,16 +269,10 @@ class Contract:
         return []
 
 
-def main():
-    documents = [Document(path) for path in sys.argv[2:]]
+def write(path, documents):
+    """Writes what the documents say together, without references. Returns what is wrong with them."""
+    documents = [Document(document) for document in documents]
     faults = [f"{document.path.name}: {fault}" for document in documents for fault in document.faults()]
-    for fault in faults:
-        print(fault)
     if not faults:
-        with open(sys.argv[1], "w", encoding="utf-8") as file:
-            json.dump(merged(documents), file)
-    return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        path.write_text(json.dumps(merged(documents)), encoding="utf-8")
+    return faults

@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Sends what schemathesis does not, and says which described statuses and members no response had.
-
-  Tests/API/probes.py CONTRACT ANSWERED PUBLIC MANAGEMENT BARE_PUBLIC BARE_MANAGEMENT
 
 Each operation is asked in the ways that end in a status which no description of its data leads to, by HEAD where it has
 GET, and without a policy. The addresses are HOST:PORT of two servers. The bare one has no policy, waits for a
@@ -12,11 +9,7 @@ import concurrent.futures
 import http.client
 import json
 import socket
-import sys
 import urllib.parse
-
-from contract import Contract
-
 
 # What no answer of a server that is well has; the tests of each fault look at it.
 ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.brake", "Ready.brakeError", "Ready.heldBackRevision", "Ready.lockoutsOff", "Ready.clockError", "Ready.certificateError", "Ready.lockoutKeyError", "Ready.replacedPolicy"}
@@ -149,12 +142,11 @@ def other_paths(probes, contract, listeners):
     return faults, 2 * len(paths) - 1
 
 
-def main():
-    contract = Contract(sys.argv[1])
-    with open(sys.argv[2], encoding="utf-8") as file:
-        earlier = json.load(file)
+def judge(contract, answered, server, bare):
+    """Whether all is as described; `answered` is the file that checks.py wrote."""
+    earlier = json.loads(answered.read_text(encoding="utf-8"))
     answered = {tuple(answer) for answer in earlier["answered"]}
-    listeners, bare = Listeners(*sys.argv[3:5]), Listeners(*sys.argv[5:7])
+    listeners, bare = (Listeners(one.public, one.management) for one in (server, bare))
     probes = [Probe(contract, path, method) for path, method in contract.operations]
     # At once, as some wait for a limit of time.
     with concurrent.futures.ThreadPoolExecutor(len(probes)) as executor:
@@ -174,8 +166,4 @@ def main():
     for fault in faults:
         print(fault)
     print(f"{count} probes, {len(faults)} faults")
-    sys.exit(1 if faults else 0)
-
-
-if __name__ == "__main__":
-    main()
+    return not faults

@@ -1,10 +1,6 @@
-#!/usr/bin/env python3
 """Holds the signatures of lockouts to RFC 9421 and RFC 9530, by an implementation of somebody else.
 
-  Tests/API/signatures.py VERSIONGATE KEY PUBLIC MANAGEMENT PROCESS
-
-The server at the addresses PUBLIC and MANAGEMENT (HOST:PORT) has the policy of policy.yaml, signs with the file KEY, and
-is PROCESS, which is sent SIGHUP once there is another key in that file. Exits with 1 if anything differs.
+The server has the policy of policy.yaml, and signs with a key of a file. It gets SIGHUP once there is another in it.
 """
 
 import base64
@@ -15,12 +11,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, InvalidSignature
 from http_message_signatures.algorithms import ECDSA_P256_SHA256
+from servers import BINARY
 
 DAY = 86_400
 FIELDS = ["Content-Digest", "Policy-Bundle", "Signature-Input", "Signature"]
@@ -80,15 +76,15 @@ def changed(answer, **parts):
     return copy
 
 
-def main():
-    versiongate, key, public, management, process = sys.argv[1:]
+def judge(server, key):
+    public, key = server.public, str(key)
 
     def half(verb, file):
-        made = subprocess.run([versiongate, "lockout-key", verb, file, "--format", "json"], check=True,
+        made = subprocess.run([BINARY, "lockout-key", verb, file, "--format", "json"], check=True,
                               capture_output=True, text=True)
         return json.loads(made.stdout)
 
-    def judge(answer, own, *others):
+    def verify(answer, own, *others):
         expect(is_valid(answer, own), f"the signature is not valid: {answer.headers}")
         expect(is_valid(answer, *others, own), "the signature is not valid where other keys are pinned too")
         expect(not is_valid(answer, *others), "a signature is valid by the key of somebody else")
@@ -99,9 +95,9 @@ def main():
 
     post = Answer(public, "POST", "/v1/check", LOCKED_OUT)
     expect(b'"lockout":true' in post.body, f"this is no lockout: {post.body}")
-    judge(post, own, stranger)
+    verify(post, own, stranger)
     get = Answer(public, "GET", "/v1/check" + QUERY)
-    judge(get, own, stranger)
+    verify(get, own, stranger)
     head = Answer(public, "HEAD", "/v1/check" + QUERY)
     expect({name: head.headers.get(name) for name in FIELDS} == {name: get.headers[name] for name in FIELDS},
            "HEAD has other fields than GET")
@@ -143,24 +139,20 @@ def main():
     # The next key takes the place of the file; an app that has pinned both believes both.
     following = half("new", key + ".following")
     os.replace(key + ".following", key)
-    os.kill(int(process), signal.SIGHUP)
+    server.process.send_signal(signal.SIGHUP)
     deadline = time.monotonic() + 20
     while True:
         rotated = Answer(public, "POST", "/v1/check", LOCKED_OUT)
         expect(is_valid(rotated, own, following), "a signature is not valid while the key is replaced")
         if is_valid(rotated, following) or time.monotonic() > deadline:
             break
-    judge(rotated, following, own)
+    verify(rotated, following, own)
     expect(Answer(public, "GET", "/v1/check" + QUERY).headers["ETag"] != get.headers["ETag"],
            "a cache would keep the signature of a key that is gone")
-    ready = json.loads(Answer(management, "GET", "/ready").body)
+    ready = json.loads(Answer(server.management, "GET", "/ready").body)
     expect(ready.get("lockoutKey") == following["key_id"], f"/ready names another key: {ready}")
 
     for fault in faults:
         print(f"Signatures: {fault}")
     print(f"Signatures of two keys by RFC 9421: {len(faults)} faults")
-    sys.exit(1 if faults else 0)
-
-
-if __name__ == "__main__":
-    main()
+    return not faults

@@ -7,7 +7,7 @@ import UpdatePolicy
 
 @testable import CheckListener
 
-/// Whether signatures are right is for the implementation of somebody else to say, in script/test-api and in the client
+/// Whether signatures are right is for the implementation of somebody else to say, in `script/test-web api` and in the client
 /// libraries.
 @Suite("Lockout signatures")
 struct LockoutSignatureTests {

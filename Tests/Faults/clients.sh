@@ -2,29 +2,10 @@
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
 # Clients that mean harm. The checks of others are answered all the while, and the server's memory does not grow.
 
-scenario slow-headers 6 "48 clients send headers that never end, a byte at a time"
-slow_headers() {
-    export VERSIONGATE_HEADER_TIMEOUT=1
-    hostile slow-headers
-}
-
-scenario slow-bodies 6 "48 clients send bodies a byte at a time"
-slow_bodies() {
-    export VERSIONGATE_BODY_TIMEOUT=1
-    hostile slow-bodies
-}
-
 scenario never-reading 6 "48 clients ask and ask, and read no answer"
 never_reading() {
     export VERSIONGATE_UNREAD_TIMEOUT=1
     hostile never-reading
-}
-
-scenario idle-connections 6 "10,000 connections that say nothing; needs 'ulimit -n' of 10,200"
-idle_connections() {
-    ulimit -n 20000 2> /dev/null || ulimit -n 10200 2> /dev/null || skip "needs 'ulimit -n' of 10,200"
-    export VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS=0
-    hostile idle --connections 10000
 }
 
 scenario one-address 6 "one address opens 1,000 connections to a server that allows 300, again and again"
@@ -33,23 +14,8 @@ one_address() {
     hostile taking-places --connections 1000
 }
 
-scenario many-addresses 6 "20 addresses open 1,000 connections to a server that allows 500, again and again"
-many_addresses() {
-    export VERSIONGATE_MAX_CONNECTIONS=500
-    hostile taking-places --connections 1000 --addresses 20
-}
-
 scenario resets 6 "48 clients ask and read no answer, then reset their connections all at once, again and again"
 resets() { hostile resets; }
-
-scenario pipelining 6 "8 clients send a thousand requests at once, again and again"
-pipelining() { hostile pipelining; }
-
-scenario smuggling 2 "requests that two readers could divide differently: two lengths, folded headers, bare LF"
-smuggling() { hostile smuggling; }
-
-scenario random-bodies 60 "8 clients send 1,000,000 random and mutated bodies; ends when they are answered"
-random_bodies() { hostile random-bodies --bodies 500000; }
 
 # hostile KIND [OPTION...]: such clients twice, each time for half of the seconds; a leak shows between the two.
 hostile() {

@@ -228,20 +228,8 @@ ready_says() {
     for text in "$@"; do [[ $document == *"$text"* ]] || return 1; done
 }
 
-logged() { grep -q "$2" "${log[$1]}"; }
-
 # memory NAME: its resident memory in MB.
 memory() { awk '/^VmRSS/ { printf "%d", $2 / 1000 }' "/proc/${pid[$1]}/status"; }
-
-# run_nginx FIRST SECOND: in front of two servers; its port is server_port[nginx].
-run_nginx() {
-    mkdir -p "$place/nginx"
-    server_port[nginx]=$(free_port)
-    sed -e "s|@FOLDER@|$place/nginx|" -e "s|@PORT@|${server_port[nginx]}|" -e "s|@FIRST@|${server_port[$1]}|" \
-        -e "s|@SECOND@|${server_port[$2]}|" "$faults/nginx.conf.template" > "$place/nginx.conf"
-    launch nginx nginx -c "$place/nginx.conf" -p "$place/nginx" -e stderr
-    wait_until 10 nginx curl --silent --output /dev/null "http://127.0.0.1:${server_port[nginx]}/"
-}
 
 # --- load and edits ---
 

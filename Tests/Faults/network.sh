@@ -1,9 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
 # What can happen to the network between the server and PostgreSQL. Edits are live within 2 s of its return.
-#
-# Where root, ip and nft are there, packets are dropped by the kernel: the server runs in a network namespace of its
-# own, and the rules are in that namespace alone. Delays, and all where those are missing, are made by proxy.py.
+# The server runs in a network namespace of its own, and the kernel drops packets in that namespace alone.
 
 scenario network-drops 8 "packets to and from PostgreSQL are dropped; needs root, ip and nft"
 network_drops() {
@@ -48,43 +46,6 @@ network_half_open() {
     fault_ends
     recovers postgres 3
     note "from the loss"
-}
-
-scenario proxy-drops 6 "all that is sent is lost on the way, by a proxy"
-proxy_drops() {
-    behind_a_proxy
-    fault_begins
-    proxy drop
-    pause "$seconds"
-    proxy pass
-    fault_ends
-    recovers postgres 2
-}
-
-scenario proxy-half-open 3 "the connection is lost without a sign, new ones work, by a proxy"
-proxy_half_open() {
-    behind_a_proxy
-    fault_begins
-    proxy half-open
-    fault_ends
-    recovers postgres 3
-    note "from the loss"
-}
-
-scenario network-delays 5 "what is sent takes 500 ms each way, by a proxy"
-network_delays() {
-    behind_a_proxy
-    fault_begins
-    proxy 'delay 0.5'
-    pause "$seconds"
-    fault_ends
-    recovers postgres 30
-    local slow
-    slow=$(< "$place/recovered")
-    proxy pass
-    fault_ends
-    recovers postgres 2
-    note "$slow ms while it was slow"
 }
 
 # in_a_namespace: as `usual`, with the server in a network namespace and PostgreSQL outside of it.

@@ -2,17 +2,6 @@
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
 # What can happen to PostgreSQL. The server is up all the while, so no check may fail.
 
-scenario postgresql-killed 3 "SIGKILL to PostgreSQL, which comes back"
-postgresql_killed() {
-    usual
-    fault_begins
-    kill_now postgres
-    pause "$seconds"
-    fault_ends
-    run_postgres postgres
-    recovers postgres 10
-}
-
 scenario postgresql-stopped 20 "SIGSTOP to all of PostgreSQL, then SIGCONT"
 postgresql_stopped() {
     usual
@@ -22,41 +11,6 @@ postgresql_stopped() {
     signal CONT postgres
     fault_ends
     recovers postgres 10
-}
-
-scenario postgresql-restarted 1 "PostgreSQL is restarted"
-postgresql_restarted() {
-    usual
-    fault_begins
-    kill -INT "${pid[postgres]}"
-    wait_until 20 "the end of PostgreSQL" is_gone postgres
-    fault_ends
-    run_postgres postgres
-    recovers postgres 10
-}
-
-scenario connection-reset 3 "connections to PostgreSQL are reset, old and new"
-connection_reset() {
-    behind_a_proxy
-    fault_begins
-    proxy reset
-    pause "$seconds"
-    proxy pass
-    fault_ends
-    recovers postgres 5
-}
-
-scenario backends-terminated 3 "pg_terminate_backend of every connection, ten times a second"
-backends_terminated() {
-    usual
-    fault_begins
-    local number
-    for ((number = seconds * 10; number > 0; number--)); do
-        terminate versiongate_server
-        sleep 0.1
-    done
-    fault_ends
-    recovers postgres 5
 }
 
 scenario disk-full 3 "no space on PostgreSQL's volume; needs root for a volume of its own"
@@ -110,24 +64,6 @@ wrong_password() {
     psql_of postgres --command "ALTER ROLE versiongate_server PASSWORD 'first'"
     fault_ends
     recovers postgres 5
-}
-
-scenario failover 3 "the primary is lost, and the standby promoted; two hosts in DATABASE_URL"
-failover() {
-    new_postgres primary
-    new_standby standby primary
-    run_server server "$(url_of_both primary standby)?target_session_attrs=read-write"
-    run_load server
-    edit primary
-    wait_until 10 "the edit" everybody_sees "Edit $edits"
-    wait_until 10 "the edit on the standby" replicated standby
-    fault_begins
-    kill_now primary
-    pause "$seconds"
-    promote standby
-    fault_ends
-    recovers standby 5
-    never_went_back
 }
 
 scenario failover-with-loss 3 "the same, and the standby lacks the last edits: it stands at an older revision"
@@ -196,55 +132,6 @@ dump_restored() {
     note "revision $before before and after"
 }
 
-scenario emptied-database 2 "the database is replaced by an empty one until its dump is restored, then by another one"
-emptied_database() {
-    usual
-    local file=${state[server]}/last-good-policy
-    edit postgres
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "$file"
-    "$postgres_programs/pg_dump" --host "$place/postgres" --port "${port[postgres]}" --username postgres \
-        --file "$place/dump.sql" versiongate
-    fault_begins
-    new_database
-    migrate_database
-    wait_until 20 "/ready that tells it" ready_says server '"ready":true' 'nothing was ever edited in this database'
-    no_server_from_now
-    kill_now server
-    run_server server "$(url_of postgres)"
-    a_server_from_now
-    ready_says server '"source":"file"' 'nothing was ever edited' || fail "/ready is $(ready_document server)"
-    pause "$seconds"
-    no_answer_is_empty
-    new_database
-    psql_of postgres --single-transaction --file "$place/dump.sql" --output /dev/null
-    fault_ends
-    recovers postgres 10
-    never_went_back
-    no_answer_is_empty
-    [[ ! -e $file.1 ]] || fail "the policy was taken for another one after the restore"
-
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "$file"
-    local before=$edits
-    new_database
-    migrate_database
-    psql_of postgres --command "INSERT INTO apps (bundle) VALUES ('com.example.doto')" --command \
-        "INSERT INTO rules (key, bundle, enabled, title, text) VALUES ('fault', 'com.example.doto', true, 'Another', 'x')"
-    wait_until 20 "the policy of another database" everybody_sees Another
-    wait_until 10 "/ready that tells it" ready_says server '"replacedPolicy"' "$file.1"
-    grep -q "Edit $before" "$file.1" || fail "the policy that was replaced is not kept"
-    note "answered from memory and from disk meanwhile; the replaced policy is kept"
-}
-
-# new_database: an empty one in the place of the old one.
-new_database() {
-    psql_of postgres --dbname postgres --command "DROP DATABASE versiongate WITH (FORCE)" \
-        --command "CREATE DATABASE versiongate"
-}
-
-migrate_database() {
-    DATABASE_URL="host=$place/postgres port=${port[postgres]} user=postgres dbname=versiongate" "$binary" migrate
-}
-
 scenario pooler-killed 3 "SIGKILL to PgBouncer in transaction mode, which comes back; needs pgbouncer"
 pooler_killed() {
     need_command pgbouncer
@@ -307,23 +194,10 @@ terminate() {
         --command "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$1'"
 }
 
-# behind_a_proxy: as `usual`, with the proxy between the server and PostgreSQL.
-behind_a_proxy() {
-    new_postgres postgres
-    mkfifo "$place/commands"
-    launch proxy "$faults/proxy.py" "${port[postgres]}" "$place/commands"
-    wait_until 5 "the proxy" test -s "${log[proxy]}"
-    run_server server "$(url_of postgres "$(head -n 1 "${log[proxy]}")")"
-    run_load server
-}
-
 run_pooler() {
     launch pooler "${as_database_user[@]}" pgbouncer "$place/pgbouncer.ini"
     wait_until 10 PgBouncer "$postgres_programs/pg_isready" --quiet --host 127.0.0.1 --port "${port[pooler]}"
 }
-
-# proxy COMMAND: tells the proxy; proxy.py says what there is.
-proxy() { echo "$1" > "$place/commands"; }
 
 # url_of_both NAME NAME: asked in this order.
 url_of_both() {

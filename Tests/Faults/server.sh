@@ -1,77 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# What can happen to the server and to its state folder.
-
-scenario server-killed-database-down 2 "SIGKILL to the server, started again while PostgreSQL is down"
-server_killed_database_down() {
-    usual
-    edit postgres
-    wait_until 10 "the edit" everybody_sees "Edit $edits"
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-    fault_begins
-    kill_now postgres
-    no_server_from_now
-    kill_now server
-    run_server server "$(url_of postgres)"
-    a_server_from_now
-    ready_says server '"source":"file"' '"ready":true' '"database":"down"' || fail "/ready is $(ready_document server)"
-    pause "$seconds"
-    never_went_back
-    no_answer_is_empty
-    fault_ends
-    run_postgres postgres
-    recovers postgres 10
-    ready_says server '"source":"database"' || fail "/ready is $(ready_document server)"
-    note "answered from disk meanwhile"
-}
-
-scenario server-terminated-behind-nginx 1 "SIGTERM to each of two servers in turn, behind nginx; needs nginx"
-server_terminated_behind_nginx() {
-    two_behind_nginx
-    fault_begins
-    local name
-    for name in first second first second; do
-        end "$name"
-        pause "$seconds"
-        run_server "$name" "$(url_of postgres)"
-    done
-    fault_ends
-    recovers postgres 5
-}
-
-scenario state-read-only 2 "the state folder becomes read-only; needs root for a volume of its own"
-state_read_only() {
-    state_on_a_volume 8m
-    fault_begins
-    mount -o remount,ro "${state[server]}"
-    edit postgres
-    wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'ead-only'
-    pause "$seconds"
-    no_server_from_now
-    kill_now server
-    run_server server "$(url_of postgres)"
-    a_server_from_now
-    mount -o remount,rw "${state[server]}"
-    fault_ends
-    recovers postgres 5
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-}
-
-scenario state-full 2 "no space in the state folder; needs root for a volume of its own"
-state_full() {
-    state_on_a_volume 1m
-    fault_begins
-    dd if=/dev/zero of="${state[server]}/filler" bs=4k status=none 2> /dev/null || true
-    edit postgres
-    wait_until 10 "/ready that tells it" ready_says server '"fileError"' 'o space'
-    pause "$seconds"
-    rm "${state[server]}/filler"
-    fault_ends
-    recovers postgres 5
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-    ready_says server '"fileError"' && fail "/ready still tells of the disk"
-    return 0
-}
+# What can happen to the server, to its state folder and to its memory.
 
 scenario state-missing 1 "the state folder is removed, and the server killed and started"
 state_missing() {
@@ -89,28 +18,6 @@ state_missing() {
     fault_ends
     recovers postgres 5
     wait_until 10 "the edit on disk" grep -q "Edit $edits" "${state[server]}/last-good-policy"
-}
-
-scenario state-damaged 2 "the policy on disk is damaged, and the server started while PostgreSQL is down"
-state_damaged() {
-    usual
-    local file=${state[server]}/last-good-policy
-    wait_until 10 "the policy on disk" test -s "$file"
-    fault_begins
-    kill_now postgres
-    no_server_from_now
-    kill_now server
-    sed -i 's/Edit 0/Edit X/' "$file"
-    run_server server "$(url_of postgres)"
-    a_server_from_now
-    ready_says server '"ready":false' 'checksum' || fail "/ready is $(ready_document server)"
-    [[ -s $file.damaged && ! -e $file ]] || fail "the damaged file is not set aside"
-    pause "$seconds"
-    fault_ends
-    run_postgres postgres
-    recovers postgres 10
-    wait_until 10 "the edit on disk" grep -q "Edit $edits" "$file"
-    note "without messages meanwhile"
 }
 
 scenario schema-newer 2 "the server is started again on a schema of a later version that it can read"
@@ -150,14 +57,37 @@ schema_unreadable() {
     note "answered from disk meanwhile"
 }
 
-# state_on_a_volume SIZE: as `usual`, with the state folder on a volume of that size.
-state_on_a_volume() {
-    need_root "a volume of its own"
-    state[server]=$place/state
-    mkdir "${state[server]}"
-    mount -t tmpfs -o "size=$1" tmpfs "${state[server]}"
+scenario memory-limited 0 "servers that get so little memory that some cannot start or work; all end in time"
+memory_limited() {
+    need_command prlimit
     usual
-    wait_until 10 "the policy on disk" test -s "${state[server]}/last-good-policy"
+    local peak percent name started=0
+    peak=$(awk '/^VmPeak/ { print $2 }' "/proc/${pid[server]}/status")
+    fault_begins
+    for percent in 60 75 85 90 95 97 99 102; do
+        name=limited-$percent
+        launch "$name" env SWIFT_BACKTRACE=enable=no DATABASE_URL="$(url_of postgres)" \
+            prlimit "--as=$((peak * 1024 * percent / 100))" "$binary" serve --state-dir "$place/state-$name" \
+            --host 127.0.0.1 --port 0 --management-port 0
+        wait_until 10 "the start or end of $name" is_ready_or_gone_or_stuck "$name" "$(($(now) + 8000))"
+        ! is_ready "$name" || started=$((started + 1))
+        is_gone "$name" || ends_in_time "$name"
+    done
+    fault_ends
+    recovers postgres 2
+    note "$started of 8 started"
+    end_loads
+    loads=()
+    ends_in_time server
+}
+
+# is_ready_or_gone_or_stuck NAME UNTIL: a server that gets no memory may be none of the first two for ever.
+is_ready_or_gone_or_stuck() { is_ready "$1" || is_gone "$1" || [[ $(now) -ge $2 ]]; }
+
+# ends_in_time NAME: SIGTERM ends it: 8 seconds, 4 until the last resort, and what the machine takes.
+ends_in_time() {
+    kill -TERM "${pid[$1]}"
+    wait_until 14 "the end of $1" is_gone "$1"
 }
 
 # no_answer_is_empty: all answers had the message.

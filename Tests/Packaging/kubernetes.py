@@ -1,4 +1,4 @@
-"""Judges the folder of a kustomization; kubernetes.sh says what by."""
+"""Judges the folder of a kustomization by the schemas of Kubernetes, and what these do not know."""
 
 import pathlib
 import sys

@@ -1,11 +1,7 @@
-"""Opens an app that has mounted a gate (Clients/JavaScript/mount.js), and tries to leave a lockout.
+"""Opens an app that has mounted a gate (Clients/JavaScript/mount.js), and tries to leave a lockout."""
 
-component.py SCREENSHOTS
-"""
-
+import base64
 import json
-import pathlib
-import sys
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -89,7 +85,7 @@ const root = document.querySelector("versiongate-screens").shadowRoot;
 
 class Component:
     def __init__(self, screenshots):
-        self.screenshots = pathlib.Path(screenshots)
+        self.screenshots = screenshots
         self.server = Server()
         self.faults = []
         self.browser = Browser(self.server.address, self.faults)
@@ -172,7 +168,7 @@ class Component:
         self.run("document.getAnimations().forEach((one) => one.finish());"
                  "document.querySelector('versiongate-screens').shadowRoot.getAnimations().forEach((one) => one.finish())")
         image = self.browser.command("Page.captureScreenshot", format="png")
-        (self.screenshots / f"component-{name}.png").write_bytes(__import__("base64").b64decode(image["data"]))
+        (self.screenshots / f"component-{name}.png").write_bytes(base64.b64decode(image["data"]))
 
     def judge(self, dialog, what):
         self.run("document.querySelector('versiongate-screens').shadowRoot.getAnimations().forEach((one) => one.finish())")
@@ -478,11 +474,11 @@ class Component:
         self.browser.close()
 
 
-def main():
-    component = Component(sys.argv[1])
+def judge(screenshots):
+    component = Component(screenshots)
     parts = ("message", "lockout_ends", "motion", "preview", "worker", "ways_out", "hostile", "all_languages", "languages")
     try:
-        for part in (getattr(component, name) for name in parts if name in (sys.argv[2:] or parts)):
+        for part in (getattr(component, name) for name in parts):
             try:
                 part()
             except Exception as error:  # Each part says what it found.
@@ -495,8 +491,4 @@ def main():
         print(f"  {fault}")
     print(f"The web component: {component.counts['ways']} ways to leave a lockout tried; {component.counts['axe']} times judged by "
           f"axe-core, {component.counts['fits']} times measured; {len(component.faults)} faults")
-    return 1 if component.faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not component.faults

@@ -1,13 +1,6 @@
-"""2,000 apps, 100,000 rules and 5 million rows of counts: how long pages take, and what they cost the checks.
-
-large.py PUBLIC MANAGEMENT DATABASE PROCESS: two addresses of a server, its database, and the id of its process.
-"""
+"""2,000 apps, 100,000 rules and 5 million rows of counts: how long pages take, and how much memory."""
 
 import http.client
-import json
-import multiprocessing
-import os
-import sys
 import time
 from pathlib import Path
 
@@ -18,9 +11,6 @@ APPS, RULES, ROWS = 2_000, 100_000, 5_000_000
 LONGEST = 1.0
 # In bytes, of what the pages add to the memory that the policy takes.
 MOST_MEMORY = 256 << 20
-# The 99th percentile of checks while pages are read, beside that without.
-HIGHEST_RATIO = 1.2
-ROUNDS, ROUND_SECONDS, RATE = 20, 3, 200
 
 POLICY = f"""
 BEGIN;
@@ -69,11 +59,10 @@ PAGES = [
 
 
 class Large:
-    def __init__(self, public, management, database, process):
-        self.public, self.management = public, management
+    def __init__(self, management, database, process):
+        self.management = management
         self.database = Database(database)
         self.process = process
-        self.elsewhere = []
         self.faults = []
 
     def fill(self):
@@ -128,108 +117,16 @@ class Large:
                 return int(line.split()[1]) << 10
         raise RuntimeError(f"/proc/{self.process}/status has no {field}")
 
-    def set_database_apart(self):
-        """One processor for the server, and one for the database and those who ask, as on machines of their own.
 
-        Without it the checks wait for the database in the end, as for any other program of this machine.
-        """
-        processors = sorted(os.sched_getaffinity(0))
-        if len(processors) < 2:
-            raise RuntimeError("this takes two processors: one for the server, one for the database and those who ask")
-        postmaster = int(self.database.value("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"))
-        for folder in Path("/proc").glob("[0-9]*"):
-            process = int(folder.name)
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                if postmaster in (process, parent):
-                    os.sched_setaffinity(process, processors[-1:])
-                elif process == int(self.process):
-                    for thread in (folder / "task").iterdir():
-                        os.sched_setaffinity(int(thread.name), processors[:-1])
-            except (FileNotFoundError, ProcessLookupError):
-                pass
-        self.elsewhere = processors[-1:]
-        os.sched_setaffinity(0, self.elsewhere)
-        # Those who ask are machines of their own, too. What is measured is the server, so they never wait for a
-        # processor; the kernel lets root alone see to that.
-        try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        except PermissionError:
-            raise RuntimeError("run this as root: the client that measures must never wait for a processor") from None
-
-    def load(self):
-        """Checks at a fixed rate, in rounds with pages and without in turn. Returns the 99th percentiles in ms."""
-        percentiles = {False: [], True: []}
-        for number in range(ROUNDS):
-            # Which of the two comes first changes, so that what drifts is in both.
-            for with_pages in (number % 2 == 0, number % 2 == 1):
-                percentiles[with_pages].append(self.round(with_pages))
-        return percentiles
-
-    def round(self, with_pages):
-        # A process of its own: threads of one Python wait for each other, for 5 ms and more.
-        ends = multiprocessing.Event()
-        readers = [multiprocessing.Process(target=self.read, args=(ends,))] if with_pages else []
-        for reader in readers:
-            reader.start()
-        latencies = self.checks(ROUND_SECONDS)
-        ends.set()
-        for reader in readers:
-            reader.join()
-        return sorted(latencies)[int(len(latencies) * 0.99)] * 1000
-
-    def read(self, ends):
-        """Somebody who opens one page after the other, each as soon as the one before is there."""
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        place = 0
-        while not ends.is_set():
-            self.page(PAGES[place % len(PAGES)])
-            place += 1
-
-    def checks(self, seconds):
-        """Latencies from the moment at which each check was to be sent."""
-        connection = http.client.HTTPConnection(self.public, timeout=30)
-        body = json.dumps({"bundle": "com.example.app10", "version": "8.10.1", "platform": "ios", "region": "JP"})
-        latencies = []
-        start = time.monotonic()
-        for number in range(seconds * RATE):
-            planned = start + number / RATE
-            time.sleep(max(0, planned - time.monotonic()))
-            connection.request("POST", "/v1/check", body, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            response.read()
-            if response.status != 200:
-                raise RuntimeError(f"a check is answered {response.status}")
-            latencies.append(time.monotonic() - planned)
-        connection.close()
-        return latencies
-
-
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
-def main():
-    large = Large(*sys.argv[1:])
+def judge(server):
+    large = Large(server.management, server.database, server.process.pid)
     large.fill()
     before = large.memory()
     large.time_pages()
-    large.set_database_apart()
-    percentiles = large.load()
     after, peak = large.memory(), large.memory("VmHWM")
-    without, beside = median(percentiles[False]), median(percentiles[True])
     print(f"memory: {before >> 20} MiB with the policy, {after >> 20} MiB after all pages, {peak >> 20} MiB at the most")
-    print(f"99th percentile of {RATE} checks a second, the median of {ROUNDS} rounds: {without:.2f} ms without pages,"
-          f" {beside:.2f} ms with; ratio {beside / without:.2f}")
-    print("each round, in ms:", *(f"{one:.2f}/{two:.2f}" for one, two in zip(percentiles[False], percentiles[True])))
     if after - before > MOST_MEMORY:
         large.faults.append(f"the pages took {(after - before) >> 20} MiB, more than {MOST_MEMORY >> 20}")
-    if beside / without > HIGHEST_RATIO:
-        large.faults.append(f"checks are slower while pages are read: {beside / without:.2f}, more than {HIGHEST_RATIO}")
     for fault in large.faults:
         print(f"FAULT {fault}")
-    return 1 if large.faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not large.faults

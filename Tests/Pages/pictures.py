@@ -1,21 +1,15 @@
-"""Makes the pictures of Documentation/Images: two pages of a server, and what an app may show.
-
-pictures.py PUBLIC MANAGEMENT DATABASE BINARY STATE FOLDER: two addresses of a server, its database, the program, its
-state directory, and where the pictures go. Each picture is there in light and dark.
-"""
+"""Makes the pictures of Documentation/Images: two pages of a server, and what an app may show, in light and dark."""
 
 import json
-import subprocess
-import sys
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.request import ProxyHandler, Request, build_opener
 
-import png
 from browser import Browser
 from counts import times
 from database import Database
+from PIL import Image
 
 OPENER = build_opener(ProxyHandler({}))
 HERE = Path(__file__)
@@ -71,9 +65,8 @@ def write_counts(database):
     database.run(f"BEGIN;\nCOPY check_counts FROM STDIN;\n{lines}\\.\nCOPY rule_counts FROM STDIN;\n{rules}\\.\nCOMMIT;\nANALYZE;\n")
 
 
-def fill(database, binary, state):
-    subprocess.run([binary, "apply", "--state-dir", state, "--yes", "--why", "The first policy", HERE.with_name("pictures.yaml")],
-                   check=True, stdout=subprocess.DEVNULL)
+def fill(database, server):
+    server.run("apply", "--yes", "--why", "The first policy", HERE.with_name("pictures.yaml"))
     database.run("GRANT versiongate_viewer TO versiongate_server")
     for _, why, statement in EDITS:
         database.run(f"BEGIN; SET LOCAL versiongate.why = '{why}'; {statement}; COMMIT;")
@@ -107,14 +100,15 @@ def picture(browser, file, width, last, scale=1):
                          last)
     resize(height)
     browser.picture(file, {"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
-    file.write_bytes(png.shrink(file.read_bytes()))
+    with Image.open(file) as image:
+        # A palette takes a third of the bytes.
+        image.quantize(256).save(file, optimize=True)
 
 
-def main():
-    public, management, address, binary, state, folder = sys.argv[1:]
-    folder, faults = Path(folder), []
-    database = Database(address)
-    revision = fill(database, binary, state)
+def judge(server, folder):
+    public, management, faults = server.public, server.management, []
+    database = Database(server.database)
+    revision = fill(database, server)
     limit = time.monotonic() + 60
     while f'"revision">{revision}<' not in get(f"http://{management}/"):
         if time.monotonic() > limit:
@@ -137,7 +131,7 @@ def main():
                 browser.look(WIDTH, scheme)
                 browser.open(path)
                 # The folder of the database is another one in each run.
-                browser.run(REPLACE, state, "/var/lib/versiongate")
+                browser.run(REPLACE, str(server.state), "/var/lib/versiongate")
                 picture(browser, folder / f"{name}-{scheme}.png", WIDTH, last)
             browser.look(336, scheme)
             browser.driver.get(HERE.with_name("phone.html").as_uri())
@@ -153,13 +147,10 @@ def main():
     for fault in faults:
         print(f"FAULT {fault}")
     print(f"{len(pictures)} pictures, {size} bytes; {len(faults)} faults")
-    return 1 if faults else 0
+    return not faults
 
 
 REPLACE = """
 const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(arguments[0], arguments[1]);
 """
-
-if __name__ == "__main__":
-    sys.exit(main())

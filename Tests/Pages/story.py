@@ -1,13 +1,7 @@
-"""Opens each page of a server with a policy and 30 days of counts, as people do, and compares what it says with SQL.
-
-story.py PUBLIC MANAGEMENT DATABASE BINARY STATE SCREENSHOTS SEED AWAY: two addresses of a server, its database, the
-program, its state directory, where pictures go, the seed of the counts, and a server without a database.
-"""
+"""Opens each page of a server with a policy and 30 days of counts, as people do, and compares what it says with SQL."""
 
 import json
 import re
-import subprocess
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -31,19 +25,17 @@ LOOKS = [(1600, "light"), (360, "light"), (1600, "dark"), (360, "dark")]
 TEXT = """
 const page = document.documentElement.cloneNode(true);
 for (const element of page.querySelectorAll("time, .distance, script")) element.remove();
-return page.querySelector("body").textContent.replace(/\\s+/g, " ").trim();
+return page.querySelector("body").textContent.replace(/\\s+/g, " ").replace(/[0-9hmins ]+ ago/g, "ago").trim();
 """
 
 
 class Story:
-    def __init__(self, public, management, database, binary, state, screenshots, seed, away):
-        self.public = f"http://{public}"
-        self.management = f"http://{management}"
-        self.away = f"http://{away}"
-        self.database = Database(database)
-        self.binary, self.state = binary, state
-        self.screenshots = Path(screenshots)
-        self.seed = int(seed)
+    def __init__(self, server, away, screenshots, seed):
+        """away: a server that never reached its database."""
+        self.server, self.seed, self.screenshots = server, seed, screenshots
+        self.public, self.management = f"http://{server.public}", f"http://{server.management}"
+        self.away = f"http://{away.management}"
+        self.database = Database(server.database)
         self.faults = []
         self.charts = self.numbers = self.stops = 0
         self.browser = Browser(self.management, self.faults)
@@ -58,7 +50,6 @@ class Story:
         for path in ("/", "/try", "/history", "/unknowns"):
             self.browser.open(path)
             accessibility.judge(self.browser, path)
-            accessibility.judge_by_axe(self.browser, path)
             self.picture(path, "empty")
         self.browser.open("/")
         accessibility.prove(self.browser)
@@ -67,8 +58,7 @@ class Story:
 
     def fill(self):
         policy = Path(__file__).with_name("policy.yaml")
-        subprocess.run([self.binary, "apply", "--state-dir", self.state, "--yes", "--why", "The first policy", policy],
-                       check=True, stdout=subprocess.DEVNULL)
+        self.server.run("apply", "--yes", "--why", "The first policy", policy)
         self.database.run("GRANT versiongate_viewer TO versiongate_server")
         counts.edit(self.database)
         rows = counts.write(self.database, self.seed)
@@ -119,12 +109,10 @@ class Story:
             links = [link for link in browser.driver.find_elements(By.TAG_NAME, "a") if link.get_dom_attribute("href") == path]
             browser.click(links[0], path)
         plain = browser.run(TEXT)
-        accessibility.judge(browser, path)
-        accessibility.judge_by_axe(browser, path)
         for details in browser.driver.find_elements(By.CSS_SELECTOR, "details"):
             browser.run("arguments[0].open = true", details)
-        # A table that was closed is a part of the page as well.
-        accessibility.judge(browser, path)
+        # A table that was closed is a part of the page as well. With those of a year axe-core takes a minute.
+        accessibility.judge(browser, path, by_axe="?" not in path)
         browser.run("for (const details of document.querySelectorAll('details')) details.open = false")
         if "?" not in path:
             self.stops += accessibility.judge_keyboard(browser, path)
@@ -135,7 +123,6 @@ class Story:
             browser.open(path)
             if (width, scheme) != LOOKS[0]:
                 accessibility.judge(browser, path)
-                accessibility.judge_by_axe(browser, path)
             if "?" not in path:
                 self.picture(path, f"{width}-{scheme}")
         browser.look(800, "light", media="print")
@@ -302,7 +289,6 @@ class Story:
         # What judges the page waits for timers, which a page without scripts has none of.
         browser.allow_scripts(True)
         accessibility.judge(browser, path)
-        accessibility.judge_by_axe(browser, path)
         answer = json.loads(browser.run("return document.querySelector('#json').textContent"))
         real = self.check({**{name: value for name, value in question.items() if name != "attributes"}, **attributes})
         if answer != real:
@@ -356,7 +342,6 @@ class Story:
         for path in ("/apps/com.example.dotto", "/rules/nothing", "/apps/com.example.doto?days=8", "/history?before=x"):
             self.browser.open(path, 404 if "?" not in path else 400)
             accessibility.judge(self.browser, path)
-            accessibility.judge_by_axe(self.browser, path)
 
     def refreshes(self):
         """The script takes what is new, and leaves open what is open."""
@@ -382,7 +367,6 @@ class Story:
             for path, status in (("/", 200), ("/try?bundle=com.example.doto", 200), ("/history", 503), ("/unknowns", 200)):
                 browser.open(path, status)
                 accessibility.judge(browser, path)
-                accessibility.judge_by_axe(browser, path)
                 browser.picture(self.screenshots / f"{self.name(path)}-away.png")
                 if "database" not in browser.run("return document.querySelector('main').textContent").lower():
                     browser.fault(path, "it does not say that the database is away")
@@ -447,8 +431,8 @@ def difference(one, other):
 START = time.monotonic()
 
 
-def main():
-    story = Story(*sys.argv[1:])
+def judge(*arguments):
+    story = Story(*arguments)
     try:
         for part in (story.empty, story.fill, story.walk, story.tables, story.attempts, story.mistakes, story.refreshes,
                      story.without_database):
@@ -460,8 +444,4 @@ def main():
     browser = story.browser
     print(f"\n{browser.pages} pages opened, {browser.requests} requests; {story.charts} charts with {story.numbers} numbers"
           f" compared with SQL; {story.stops} places reached by Tab; {len(story.faults)} faults")
-    return 1 if story.faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return not story.faults

@@ -64,12 +64,4 @@ struct ExampleTests {
             #expect(apps.contains("com.example.doto") && !apps.contains("com.example.hello"))
         }
     }
-
-    @Test("With a database that is named, the script of the example adds nothing", .migratedDatabase)
-    func scriptLeavesADatabase() async throws {
-        let script = RepositoryFile.url("script/example").path
-        let result = try await BuiltBinary(.current).shell("\(script) \"$VERSIONGATE\"")
-        #expect(result.status == 0 && result.output.isEmpty, "\(result)")
-        #expect(try await TestDatabase.current.revision() == 0)
-    }
 }

@@ -12,13 +12,10 @@ struct ReadmeTests {
     func isTrue(page: String) async throws {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
-            try await ServingBinary.run(versiongate, arguments: ["--count-interval", "1"]) { server in
+            try await ServingBinary.run(versiongate, arguments: ["--example", "--count-interval", "1"]) { server in
                 let terminal = try await TerminalSession(versiongate, variables: ["TZ": "UTC"])
                 defer { terminal.end() }
                 _ = try await terminal.run("stty cols 80")
-                let repository = RepositoryFile.url("").path
-                let example = try await terminal.run("\(repository)/script/example \(BuiltBinary.path)")
-                #expect(example.status == 0, "\(example.output)")
                 let files = try await terminal.run(#"cd "$(mktemp -d)""#)
                 #expect(files.status == 0)
                 let blocks = try MarkdownBlock.all(in: page)

@@ -5,7 +5,7 @@
 
 import { createInterface } from 'node:readline';
 
-import { readScenarios, runScenario } from '../support/scenarios.js';
+import { lineOf, readScenarios, runScenario } from '../support/scenarios.js';
 
 const [url, file, ...more] = process.argv.slice(2);
 if (file === undefined || more.length > 0) {
@@ -16,7 +16,7 @@ if (file === undefined || more.length > 0) {
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
 function write(line) {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  process.stdout.write(lineOf(line));
 }
 
 async function exchange(line) {

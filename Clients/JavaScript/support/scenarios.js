@@ -364,3 +364,6 @@ function isBelow(version, target) {
   const place = high.findIndex((number, index) => number !== (low[index] ?? 0));
   return place >= 0 && (low[place] ?? 0) < high[place];
 }
+
+/** A line of JSON. To `readline` of Node 24, U+2028 ends a line. */
+export const lineOf = (value) => `${JSON.stringify(value).replaceAll('\u2028', '\\u2028')}\n`;

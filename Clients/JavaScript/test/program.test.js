@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 import { bodyOf } from '../support/network.js';
-import { readScenarios } from '../support/scenarios.js';
+import { lineOf, readScenarios } from '../support/scenarios.js';
 
 const folder = fileURLToPath(new URL('../../scenarios/', import.meta.url));
 const program = fileURLToPath(new URL('../bin/scenario.js', import.meta.url));
@@ -79,7 +79,7 @@ async function run(file, change = (requests) => requests) {
     if ('scenario' in said) listener.answer = { fails: 'unreachable' };
     if ('answer' in said) listener.answer = said.answer;
     const reply = 'checked' in said ? { requests: change(listener.requests.splice(0)) } : {};
-    if (!('result' in said) && !('done' in said)) child.stdin.write(`${JSON.stringify(reply)}\n`);
+    if (!('result' in said) && !('done' in said)) child.stdin.write(lineOf(reply));
   }
   const [status] = await exit;
   listener.close();

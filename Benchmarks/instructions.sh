@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts the user instructions that a request costs, and fails where one costs more than it may.
 #
-#   script/instructions [--profile NAME] [NAME...]
+#   script/bench instructions [--profile NAME] [NAME...]
 #
 #   NAME              which counts, of those in Benchmarks/Listener/instructions.txt, or "hostile" for requests that were
 #                     made to be costly; without any, all
@@ -22,7 +22,7 @@ profile='' separate=no names=()
 while [[ $# -gt 0 ]]; do
     case $1 in
         --profile) profile=${2:-}; names=("$profile"); shift 2 ;;
-        -*) printf "script/instructions: unknown option '%s'\n" "$1" >&2; exit 64 ;;
+        -*) printf "script/bench: unknown option '%s'\n" "$1" >&2; exit 64 ;;
         *) names+=("$1"); shift ;;
     esac
 done
@@ -105,6 +105,6 @@ if [[ -z $profile && ( ${#names[@]} == 0 || " ${names[*]} " == *' hostile '* ) ]
     separate=yes run hostile hostile 1000 --rate-limit --costly || failed=1
 fi
 if [[ $failed != 0 ]]; then
-    printf 'script/instructions: %s says what a request may cost; see script/instructions --profile NAME\n' "$limits" >&2
+    printf 'script/bench: %s says what a request may cost; see script/bench instructions --profile NAME\n' "$limits" >&2
     exit 1
 fi

@@ -1,30 +1,32 @@
-#!/usr/bin/env bash
-# Prints what the server is built from, as a software bill of materials in CycloneDX 1.5: each package that this one
-# depends on, directly or not, in the version that a build uses now.
-#
-#   script/sbom VERSION > versiongate.cdx.json
-set -euo pipefail
+#!/usr/bin/env python3
+"""Prints what the server is built from, as a software bill of materials in CycloneDX 1.5: each package that this one
+depends on, directly or not, in the version that a build uses now.
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+sbom.py VERSION > versiongate.cdx.json
+"""
 
-[[ $# == 1 ]] || { printf 'usage: script/sbom VERSION\n' >&2; exit 64; }
+import json
+import subprocess
+import sys
+import urllib.parse
 
-swift package show-dependencies --format json | python3 -c '
-import json, sys, urllib.parse
 
 def reference(package):
     address = urllib.parse.urlsplit(package["url"])
     path = (address.netloc + address.path).removesuffix(".git")
     return "pkg:swift/" + path + "@" + package["version"]
 
+
 def collect(package):
     found[reference(package)] = package
     for dependency in package["dependencies"]:
         collect(dependency)
 
+
 # Something may stand before the document, such as what was fetched.
-text = sys.stdin.read()
-root = json.loads(text[text.index("{"):])
+command = ["swift", "package", "show-dependencies", "--format", "json"]
+text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+root = json.loads(text[text.index("{") :])
 found = {}
 for dependency in root["dependencies"]:
     collect(dependency)
@@ -53,4 +55,3 @@ document = {
 }
 json.dump(document, sys.stdout, indent=2)
 print()
-' "$1"
