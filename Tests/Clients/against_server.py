@@ -286,7 +286,7 @@ class Judge:
             if len(faults) != 1 or ": step 2: " not in faults[0]:
                 self.faults.append(f"{self.name}: a scenario that is wrong at step 2: {faults}")
             self.run(f"VERSIONGATE_SEED={SEED}", relay.address, written(scenarios(SEED, COUNT)), relay)
-            self.run("bad networks", relay.address + "/", written(fault_scenarios()), relay)
+            self.run("bad networks", relay.address + "/", written(fault_scenarios(self.name)), relay)
             addresses = Addresses(folder)
             for what, (address, shows) in addresses.all.items():
                 self.run(what, address, written(address_scenarios(shows)), relay, addresses.environment)

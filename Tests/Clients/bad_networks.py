@@ -5,6 +5,7 @@ resets it, stalls, or sends other bytes for ever, slowly ("drip") or as fast as 
 """
 import gzip
 import json
+import sys
 
 LOCKOUT = json.dumps({"messages": [{"id": "blocked", "title": "Blocked", "text": "Update.", "lockout": True}]})
 NEWS = json.dumps({"messages": [{"id": "news", "title": "News", "text": "Lists."}]})
@@ -35,6 +36,8 @@ FAULTS = {
     "nothing": ("", "close"),
     "a reset at once": ("", "reset"),
     "a reset in the head": (HEAD, "reset"),
+    "a status that is cut": ("HTTP/1.1 200 O", "close"),
+    "a head that is cut": (HEAD, "close"),
     "half an answer": (sized(len(NEWS), NEWS[:30]), "close"),
     "a chunk that is cut": (CHUNKED + CHUNK[:-20], "close"),
     "a chunk without a size": (CHUNKED + f"news\r\n{NEWS}\r\n0\r\n\r\n", "close"),
@@ -59,10 +62,10 @@ FAULTS = {
     "a large body that drips": (HEAD + "\r\n" + NEWS, "drip", " " * 8_192),
     "chunks that drip": (CHUNKED + '5\r\n{"mes\r\n', "drip", "1\r\n \r\n"),
     "a body without an end": (HEAD + "\r\n" + NEWS, "pour", " " * 65_536),
-    "chunks without an end": (CHUNKED + CHUNK, "pour", "4000\r\n" + " " * 16_384 + "\r\n"),
-    "a head without an end": (HEAD, "pour", "X: aaaa\r\n" * 1_000),
+    "chunks without an end": (CHUNKED + CHUNK, "pour", "10000\r\n" + " " * 65_536 + "\r\n"),
+    "a head without an end": (HEAD, "pour", "X: aaaa\r\n" * 7_000),
     "a field without an end": (HEAD + "X: ", "pour", "a" * 65_536),
-    **{f"trailers without an end behind {chunk.strip()}": (CHUNKED + chunk + "0\r\n", "pour", "X: aaaa\r\n" * 1_000)
+    **{f"trailers without an end behind {chunk.strip()}": (CHUNKED + chunk + "0\r\n", "pour", "X: aaaa\r\n" * 7_000)
        for chunk in ("", "2\r\n{}\r\n", '5\r\n{"mes\r\n')},
     "a trailer without an end": (CHUNKED + "2\r\n{}\r\n0\r\nX: ", "pour", "a" * 65_536),
 
@@ -77,6 +80,11 @@ FAULTS = {
        for status in (301, 302, 303, 307, 308) for where in ("/elsewhere", "http://localhost:{port}")},
 }
 
+# Foundation on Linux ends the program at a head that is cut ("Transfer completed, but there's no response"), and asks nothing
+# else while it reads a head or trailers without an end.
+UNBEARABLE = {"swift": {name for name in FAULTS if sys.platform == "linux" and name.startswith(
+    ("a head that is cut", "a head without an end", "trailers without an end"))}}
+
 
 def answer(body, **more):
     return {"answer": {"status": 200, "body": body, **more}}
@@ -86,11 +94,11 @@ def check(shows, **more):
     return {"check": {"force": True}, "asks": True, "shows": shows, **more}
 
 
-def fault_scenarios():
+def fault_scenarios(library):
     """A lockout holds through each fault, and ends with the next answer."""
     scenarios = [{"name": f"A network with {name}", "rule": "reads", "steps": [
         {**answer(LOCKOUT), "start": {}, **check(["blocked"])}, {"answer": {"fails": name}, **check(["blocked"])},
-        {**answer(NEWS), **check(["news"])}]} for name in FAULTS]
+        {**answer(NEWS), **check(["news"])}]} for name in FAULTS if name not in UNBEARABLE.get(library, ())]
     whole = {"name": "An answer of 1 MiB, and one that says that it is as asked for", "rule": "reads", "steps": [
         {**answer(NEWS, bytes=LARGEST_BODY), "start": {}, **check(["news"])},
         {**answer(NEWS, headers={"Content-Encoding": "Identity"}), **check(["news"])}]}

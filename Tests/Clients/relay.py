@@ -19,8 +19,9 @@ LENGTH, CHUNKS, UNTIL_CLOSED = 0, 1, 2
 SECONDS_TO_CLOSE = 20
 # No library says more of the device than this.
 AGENTS = ("versiongate", "VersionGateClient", "node")
-# What a library takes of an answer without an end, with what systems buffer.
-MOST_POURED = 64 << 20
+# An answer without an end comes at some 20 MB/s. So much of it is taken by a library that reads on until its time is up.
+SECONDS_BETWEEN_POURS = 0.003
+MOST_POURED = 32 << 20
 
 
 class Relay(socketserver.ThreadingTCPServer):
@@ -119,8 +120,7 @@ class Connection(socketserver.StreamRequestHandler):
             while then in ("drip", "pour"):
                 self.wfile.write(part)
                 poured += len(part)
-                if then == "drip":
-                    time.sleep(0.02)
+                time.sleep(0.02 if then == "drip" else SECONDS_BETWEEN_POURS)
         except OSError:
             if then == "pour" and poured > MOST_POURED:
                 self.server.complaints.append(f"{poured} bytes were taken of an answer without an end")
@@ -128,6 +128,7 @@ class Connection(socketserver.StreamRequestHandler):
     def reset(self):
         """Ends the connection by a reset instead of an end."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
 
     def head(self):
         lines = []
