@@ -10,7 +10,7 @@ import threading
 import time
 import zlib
 
-from bad_networks import CHUNKED, FAULTS, NEWS
+from bad_networks import CHUNKED, FAULTS, NEWS, TRUSTED
 
 # Two checks at the same time are begun in this time.
 SECONDS_OF_ANSWER = 0.5
@@ -159,8 +159,7 @@ class Addresses:
     """Listeners that give no answer, or give it with a certificate: what a check at the address of each gives."""
 
     def __init__(self, folder):
-        self.environment = {
-            "NODE_EXTRA_CA_CERTS": f"{folder}/authority.pem", "URLSessionCertificateAuthorityInfoFile": f"{folder}/authority.pem"}
+        self.environment = {"NODE_EXTRA_CA_CERTS": f"{folder}/authority.pem"}
         self.listeners = []
         for name in ("authority", "stranger"):
             openssl(folder, f"req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -days 2 -subj /CN={name}")
@@ -170,8 +169,8 @@ class Addresses:
             self.environment["JDK_JAVA_OPTIONS"] = (
                 f"-Djavax.net.ssl.trustStore={folder}/trust.p12 -Djavax.net.ssl.trustStorePassword=password")
         self.all = {
-            "a trusted certificate": (self.secure(folder, "authority", 2, "IP:127.0.0.1"), ["news"]),
-            "a trusted certificate, and chunks": (self.secure(folder, "authority", 2, "IP:127.0.0.1", CHUNKS), ["news"]),
+            TRUSTED[0]: (self.secure(folder, "authority", 2, "IP:127.0.0.1"), ["news"]),
+            TRUSTED[1]: (self.secure(folder, "authority", 2, "IP:127.0.0.1", CHUNKS), ["news"]),
             "a certificate that has expired": (self.secure(folder, "authority", -1, "IP:127.0.0.1"), ["blocked"]),
             "a certificate of another name": (self.secure(folder, "authority", 2, "DNS:gate.example.com"), ["blocked"]),
             "a certificate that nobody knows": (self.secure(folder, "stranger", 2, "IP:127.0.0.1"), ["blocked"]),
