@@ -121,20 +121,6 @@ test('an encoding that was not asked for is a fault where the platform asks for 
   assert.match(faults[0], /Content-Encoding gzip, which was not asked for/);
 });
 
-test('checks of many installs at the same time all end', async (t) => {
-  let count = 0;
-  const server = createServer((_, response) => {
-    count += 1;
-    if (count % 3 === 0) response.end(news);
-    else if (count % 3 === 1) response.socket.resetAndDestroy();
-    else response.writeHead(503).end();
-  });
-  const address = await serving(t, server);
-  const answers = await Promise.all(Array.from({ length: 60 }, () => ids(gateAt(address))));
-  assert.equal(count, 60);
-  assert.equal(answers.filter((one) => one.length === 1).length, 20);
-});
-
 function deferred() {
   let resolve;
   const promise = new Promise((one) => {
