@@ -24,10 +24,11 @@ NO_MESSAGES = [
     {"id": "x", "title": "T", "text": "T", "lockout": "yes"}, {"id": "x", "title": "T", "text": "T", "lockout": True, "shows": 0},
     {"id": "a", "title": "T", "text": "T", "remind": "1"}, {"id": "a", "title": "T", "text": "T", "shows": 1.5},
 ]
+NOTHING_KEPT = ["{", '{"install": 7, "messages": [[]]}']
 FAILURES = [
     *({"fails": name} for name in ("unreachable", "reset", "redirect", "cut", "encoded")),
     *({"status": status, "body": '{"messages": []}'} for status in (201, 404, 500, 503)),
-    *({"status": 200, "body": body} for body in ("", "<html>", "[]", "{}", '{"messages": {}}', '{"messages": [', '{"messages": []}}')),
+    *({"status": 200, "body": body} for body in ("", "<html>", "[]", "{}", '{"messages": {}}', '{"messages": [', "{}}")),
     {"status": 200, "body": '{"messages": []}', "bytes": 1_048_577},
 ]
 
@@ -215,11 +216,11 @@ class Life:
 
     def start(self):
         device, chance = self.device, self.chance
-        storage = chance.choice(["empty", "unreadable", "full", "{", '{"install": 7, "messages": [[]]}']) if self.happens(0.15) else ""
+        storage = chance.choice(["empty", "unreadable", "full", *NOTHING_KEPT]) if self.happens(0.15) else ""
         if device.is_full:
             device.is_full = False
             self.steps.append({"storage": "writable"})
-        if storage in ("empty", "{", '{"install": 7, "messages": [[]]}'):
+        if storage == "empty" or storage in NOTHING_KEPT:
             device.stored, device.is_readable = Kept(), storage == "empty"
         elif storage:
             device.is_readable, device.is_full = device.is_readable and storage == "full", storage == "full"
@@ -230,10 +231,13 @@ class Life:
             "version": ["1.0", "1.1"], "build": ["42", "43", None], "maximumAge": [0, 1, 7, None], "region": ["AT", None],
             "language": ["de-AT", None], "attributes": [{"seats": 3, "trial": True}, {"channel": "store"}, None],
         }.items():
-            if self.happens(0.1):
+            # An update shows what of a kept lockout still holds, where no answer comes.
+            is_update = name in ("version", "build") and device.stored.answer is not None
+            if self.happens(0.4 if is_update else 0.1):
                 changes[name] = chance.choice(values)
+        is_update = device.stored.answer is not None and ("version" in changes or "build" in changes)
         device.start(changes)
-        self.steps.append({**self.advance(), **self.answer(), "start": changes, **device.check(self.happens(0.1))})
+        self.steps.append({**self.advance(), **self.answer(0.3 if is_update else 0.7), "start": changes, **device.check(self.happens(0.1))})
         self.follow()
         while self.happens(0.6):
             if self.happens(0.04):
@@ -272,17 +276,17 @@ class Life:
             ends += [device.asked_at + PAUSE] * 2
         if device.kept.answer is not None:
             ends += [device.kept.answer["at"] + device.maximum_age] * 3
-            ends += [device.kept.answer["at"] + device.kept.answer.get("left", 60)] * 3
+            ends += [device.kept.answer["at"] + device.kept.answer["left"]] * 9 if "left" in device.kept.answer else []
         seconds = chance.choice([0, 1, 30, 5_000, DAY, 9 * DAY, -1, -30, -DAY])
-        if ends and self.happens(0.6):
+        if ends and self.happens(0.7):
             seconds = chance.choice(ends) - device.now + chance.choice([-1, 0, 0, 1])
         device.now += seconds
         return {"advance": seconds}
 
-    def answer(self):
+    def answer(self, success=0.7):
         device, chance = self.device, self.chance
         device.answer = chance.choice(FAILURES)
-        if self.happens(0.7):
+        if self.happens(success):
             messages = [self.message(id) for id in chance.sample("abcdx", chance.randint(0, 5))]
             if self.happens(0.2):
                 messages.insert(chance.randint(0, len(messages)), chance.choice(NO_MESSAGES))
@@ -302,7 +306,7 @@ class Life:
             if self.happens(probability):
                 message[name] = chance.choice(values)
         if self.happens(0.5 if "lockout" in message else 0.1):
-            message["until"] = self.device.now + chance.choice([1, 60, 600, 1_000, 2 * DAY, -60])
+            message["until"] = self.device.now + chance.choice([1, 60, 600, 800, 1_000, 2 * DAY, -60])
         return message
 
 
