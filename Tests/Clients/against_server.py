@@ -201,7 +201,7 @@ class Server:
 
 
 def run(program, address, file, relay, environment=None):
-    """How many scenarios of a file a library ran, and what was wrong, a line each."""
+    """How many scenarios of a file a library ran, and of each that was wrong the name and why."""
     with open(file, encoding="utf-8") as text:
         scenarios = {scenario["name"]: scenario for scenario in json.load(text)}
     app, results, is_right = {}, {}, True
@@ -237,13 +237,13 @@ def run(program, address, file, relay, environment=None):
         status = process.wait(60)
     if status != (0 if is_right else 1):
         raise Failure(f"{' '.join(command)} exited with {status}: {said}")
-    faults = []
+    faults = {}
     for name in scenarios:
         result = results.get(name, {"ok": False, "why": "was not run"})
         if not result["ok"]:
             step = result.get("step", "-")
             said = json.dumps(scenarios[name]["steps"][step - 1])[:500] if step != "-" else ""
-            faults.append(f"{name}: step {step}: {result['why']}\n    {said}")
+            faults[name] = f"{name}: step {step}: {result['why']}\n    {said}"
     return len(results), faults
 
 
@@ -254,46 +254,52 @@ class Judge:
         self.name, self.program = name, program
         self.count, self.faults = 0, []
 
-    def run(self, what, address, file, relay, environment=None):
+    def run(self, what, address, scenarios, relay, environment=None, again=True):
+        """Runs scenarios. One that fails runs again: on a busy machine a check may have taken more than its two seconds."""
+        path = os.path.join(self.folder, "scenarios.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(scenarios, file)
         try:
-            count, faults = run(self.program, address, file, relay, environment)
+            count, faults = run(self.program, address, path, relay, environment)
         except (Failure, OSError, ValueError) as failure:
-            count, faults = 0, [str(failure)]
-        self.count += count
-        self.faults += [f"{self.name}: {what}: {fault}" for fault in faults if fault[:6] not in ADDRESS_TIMES[:-1]]
+            count, faults = 0, {"": str(failure)}
+        self.count += count if again else 0
+        wrong = [scenario for scenario in scenarios if scenario["name"] in faults and scenario["name"] not in ADDRESS_TIMES[:-1]]
+        if wrong and again:
+            print(*(f"{self.name}: {what}: once more: {faults[one['name']]}" for one in wrong), sep="\n", flush=True)
+            self.run(what, address, scenarios if environment else wrong, relay, environment, again=False)
+            return
+        self.faults += [f"{self.name}: {what}: {fault}" for name, fault in faults.items() if name not in ADDRESS_TIMES[:-1]]
 
     def judge(self, binary, files):
         with tempfile.TemporaryDirectory(prefix=f"versiongate-{self.name}.") as folder:
             # The private PostgreSQL of a root user runs as another user, who must be able to pass through.
             os.chmod(folder, 0o711)
-
-            def written(scenarios):
-                path = os.path.join(folder, "scenarios.json")
-                with open(path, "w", encoding="utf-8") as file:
-                    json.dump(scenarios, file)
-                return path
-
+            self.folder = folder
             server = Server(binary, folder) if binary != "-" else None
             try:
                 relay = Relay(server)
                 for file in files:
-                    self.run(os.path.basename(file), relay.address, file, relay)
+                    with open(file, encoding="utf-8") as text:
+                        self.run(os.path.basename(file), relay.address, json.load(text), relay)
                 if server:
                     stranger = public_key(binary, os.path.join(folder, "stranger.pem"))
-                    self.run("signed", relay.address, written(signed_scenarios(server.public_key, stranger)), relay)
+                    self.run("signed", relay.address, signed_scenarios(server.public_key, stranger), relay)
             finally:
                 if server:
                     server.stop()
             relay = Relay(None, path="/gate")
-            _, faults = run(self.program, relay.address, written([WRONG]), relay)
-            if len(faults) != 1 or ": step 2: " not in faults[0]:
-                self.faults.append(f"{self.name}: a scenario that is wrong at step 2: {faults}")
-            self.run(f"VERSIONGATE_SEED={SEED}", relay.address, written(scenarios(SEED, COUNT)), relay)
-            self.run("bad networks", relay.address + "/", written(fault_scenarios(self.name)), relay)
+            before, self.faults = self.faults, []
+            self.run("wrong", relay.address, [WRONG], relay, again=False)
+            if len(self.faults) != 1 or ": step 2: " not in self.faults[0]:
+                before.append(f"{self.name}: a scenario that is wrong at step 2 does not fail there: {self.faults}")
+            self.faults = before
+            self.run(f"VERSIONGATE_SEED={SEED}", relay.address, scenarios(SEED, COUNT), relay)
+            self.run("bad networks", relay.address + "/", fault_scenarios(self.name), relay)
             addresses = Addresses(folder)
             for what, (address, shows) in addresses.all.items():
                 if what not in UNBEARABLE.get(self.name, ()):
-                    self.run(what, address, written(address_scenarios(shows)), relay, addresses.environment)
+                    self.run(what, address, address_scenarios(shows), relay, addresses.environment)
         print(f"{self.name}: {self.count} scenarios, {len(self.faults)} faults", flush=True)
         return self.faults
 

@@ -1,6 +1,10 @@
 package dev.versiongate;
 
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -66,6 +70,20 @@ final class Scenario {
     /** The questions of all checks, and how many of them belong to checks before this one. */
     private final List<JSONObject> questions = Collections.synchronizedList(new ArrayList<>());
     private volatile List<Thread> together = Collections.emptyList();
+
+    static {
+        // So that no check of a scenario, which has two seconds, waits until the JDK has loaded its cryptography.
+        try {
+            KeyPair pair = KeyPairGenerator.getInstance("EC").generateKeyPair();
+            Signature signature = Signature.getInstance("SHA256withECDSA");
+            signature.initSign(pair.getPrivate());
+            byte[] signed = signature.sign();
+            signature.initVerify(pair.getPublic());
+            signature.verify(signed);
+        } catch (GeneralSecurityException error) {
+            throw new AssertionError(error);
+        }
+    }
 
     private Scenario(Server server) {
         this.server = server;
