@@ -63,7 +63,7 @@ FAULTS = {
     "a large body that drips": (HEAD + "\r\n" + NEWS, "drip", " " * 8_192),
     "chunks that drip": (CHUNKED + '5\r\n{"mes\r\n', "drip", "1\r\n \r\n"),
     "a body without an end": (HEAD + "\r\n" + NEWS, "pour", " " * 65_536),
-    "chunks without an end": (CHUNKED + CHUNK, "pour", "10000\r\n" + " " * 65_536 + "\r\n"),
+    "chunks without an end": (CHUNKED + '5\r\n{"mes\r\n', "pour", "10000\r\n" + " " * 65_536 + "\r\n"),
     "a head without an end": (HEAD, "pour", "X: aaaa\r\n" * 7_000),
     "a field without an end": (HEAD + "X: ", "pour", "a" * 65_536),
     **{f"trailers without an end behind {chunk.strip()}": (CHUNKED + chunk + "0\r\n", "pour", "X: aaaa\r\n" * 7_000)

@@ -19,9 +19,9 @@ LENGTH, CHUNKS, UNTIL_CLOSED = 0, 1, 2
 SECONDS_TO_CLOSE = 20
 # No library says more of the device than this.
 AGENTS = ("versiongate", "VersionGateClient", "node")
-# An answer without an end comes at some 20 MB/s. So much of it is taken by a library that reads on until its time is up.
-SECONDS_BETWEEN_POURS = 0.003
-MOST_POURED = 32 << 20
+# An answer without an end comes at some 30 MB/s. So much of it is taken by a library that reads on until its time is up.
+SECONDS_BETWEEN_POURS = 0.002
+MOST_POURED = 16 << 20
 
 
 class Relay(socketserver.ThreadingTCPServer):
