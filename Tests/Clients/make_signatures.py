@@ -18,7 +18,7 @@ NOW = 1_790_000_000
 DAY = 86_400
 CREATED = NOW - NOW % DAY
 EXPIRES = CREATED + 8 * DAY
-APP = {"bundle": "com.example.doto", "version": "1.0", "build": "42", "platform": "ios"}
+BUNDLE = "com.example.doto"
 LOCKOUT = {"id": "blocked", "title": "Blocked", "text": "Please update.", "link": "https://example.com/update"}
 NEWS = {"id": "news", "title": "News", "text": "Lists."}
 BODY = json.dumps({"messages": [{**LOCKOUT, "lockout": True}, NEWS]}, separators=(",", ":"))
@@ -51,7 +51,7 @@ def digest_of(body, name="sha-256", make=hashlib.sha256):
     return f"{name}=:{b64(make(body.encode()).digest())}:"
 
 
-def signed(body=BODY, key=FIRST, bundle="com.example.doto", created=CREATED, expires=EXPIRES, keyid=None,
+def signed(body=BODY, key=FIRST, bundle=BUNDLE, created=CREATED, expires=EXPIRES, keyid=None,
            alg="ecdsa-p256-sha256", components=("content-digest", "policy-bundle"), digest=None, params=None, der=False):
     """The four fields of a signed answer."""
     digest = digest or digest_of(body)
@@ -105,7 +105,7 @@ FORGERIES = [
     ("a blank behind the body", signed(), BODY + " "),
     ("the digest of another body", changed(content_digest=digest_of(OTHER))),
     ("another bundle that is signed", signed(bundle="com.example.other")),
-    ("another bundle put into a signed answer", {**signed(bundle="com.example.other"), "policy-bundle": APP["bundle"]}),
+    ("another bundle put into a signed answer", {**signed(bundle="com.example.other"), "policy-bundle": BUNDLE}),
     ("a longer bundle", signed(bundle="com.example.doto.beta")),
     ("an unknown key", signed(key=STRANGER)),
     ("an unknown key under the id of a known one", signed(key=STRANGER, keyid=FIRST.id)),
@@ -170,11 +170,9 @@ def check(shows, **more):
     return {"check": {}, "asks": True, "shows": shows, **more}
 
 
-def scenario(name, steps, keys=(FIRST, SECOND), **app):
-    described = {**APP, **app}
-    if keys:
-        described["publicKeys"] = [key.public for key in keys]
-    return {"name": name, "rule": "reads", "app": described, "steps": steps}
+def scenario(name, steps, keys=(FIRST, SECOND)):
+    app = {"app": {"publicKeys": [key.public for key in keys]}} if keys else {}
+    return {"name": name, "rule": "reads", **app, "steps": steps}
 
 
 def dated(until, seconds=None, **more):

@@ -41,7 +41,7 @@ test('a scenario that is not as the page says is refused', () => {
     { start: { color: 'red' } }, { start: { bundle: null } }, { check: {} }, { check: {}, asks: true },
     { ...check, show: [] }, { ...check, links: [7] }, { ...check, gives: [{ remind: 1 }] },
     { check: { forced: true }, asks: true, shows: [] }, { open: 'news' }, { storage: 'broken' }, { preview: 7 }, { preview: '', refused: false }, { same: 'version' },
-    { answer: { fails: 'often' } }, { answer: { body: 'x' } }, { answer: { status: 200, body: 'x', times: 2 } },
+    { start: {}, stored: {} }, { answer: { fails: 1 } }, { answer: { body: 'x' } }, { answer: { status: 200, body: 'x', times: 2 } },
     { answer: { messages: [{ ...news, remind: '1' }] } }, { answer: { messages: [{ ...news, lockout: true }] } },
     { answer: { messages: [{ ...news, id: 'News' }] } }, { answer: { messages: [{ ...news, target: '1.2' }] } },
     { answer: { messages: [{ ...news, target: '1.0', shows: 1 }] } }, { answer: { messages: [news, news] } },

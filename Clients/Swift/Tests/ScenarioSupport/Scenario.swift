@@ -4,7 +4,13 @@ package import Foundation
 package struct Scenario: Sendable {
     package let name: String
     package let app: [String: JSON]
-    package let steps: [Step]
+    /// What each step says, in the order in which it happens.
+    package let steps: [[Step]]
+
+    private static let defaultApp: [String: JSON] = [
+        "bundle": .string("com.example.doto"), "version": .string("1.0"), "build": .string("42"),
+        "platform": .string("ios"),
+    ]
 
     /// What a step says. Its members are read strictly: what the description of scenarios does not have is a fault.
     package enum Step: Sendable {
@@ -58,13 +64,14 @@ package struct Scenario: Sendable {
     }
 
     private init(_ json: JSON) throws {
-        guard let name = json["name"]?.string, json["rule"]?.string != nil, let app = json["app"]?.members,
-            let steps = json["steps"]?.elements, json.members?.count == 4
+        guard let members = json.members, let name = members["name"]?.string, members["rule"]?.string != nil,
+            let app = (members["app"] ?? .object([:])).members, let steps = members["steps"]?.elements,
+            Set(members.keys).isSubset(of: ["name", "rule", "app", "steps"])
         else { throw Fault(description: "no scenario: \(json.text.prefix(200))") }
         self.name = name
-        self.app = app
+        self.app = Self.defaultApp.changed(by: app)
         self.steps = try steps.enumerated().map { index, step in
-            guard let step = try Step(step) else {
+            guard let step = try Step.all(in: step) else {
                 throw Fault(description: "\(name), step \(index + 1): not described: \(step.text.prefix(200))")
             }
             return step
@@ -72,8 +79,29 @@ package struct Scenario: Sendable {
     }
 }
 
+extension [String: JSON] {
+    /// The app of which members are others; null removes one.
+    package func changed(by members: [String: JSON]) -> [String: JSON] {
+        merging(members) { $1 }.filter { $0.value != .null }
+    }
+}
+
 extension Scenario.Step {
-    fileprivate init?(_ json: JSON) throws {
+    /// What a step says. It may have several of these members: advance, answer, start, check.
+    fileprivate static func all(in json: JSON) throws -> [Self]? {
+        guard var members = json.members else { return nil }
+        var steps: [Self] = []
+        for name in ["advance", "answer", "start"] where members.count > 1 {
+            guard let value = members.removeValue(forKey: name) else { continue }
+            guard let step = try Self(.object([name: value])) else { return nil }
+            steps.append(step)
+        }
+        let isRight = steps.isEmpty || !Set(members.keys).isDisjoint(with: ["answer", "start", "check"])
+        guard isRight, let last = try Self(.object(members)) else { return nil }
+        return steps + [last]
+    }
+
+    private init?(_ json: JSON) throws {
         guard let members = json.members else { return nil }
         switch members.keys.sorted() {
         case ["start"]:
@@ -177,7 +205,9 @@ extension Scenario.StorageChange {
 package struct ServerAnswer: Sendable {
     package enum Kind: Sendable, Equatable {
         case response(status: Int, body: Data, date: String?, headers: [String: String] = [:])
-        case unreachable, reset, stall, redirect, cut, encoded
+        case unreachable, stall, redirect
+        /// Whatever else goes wrong on the way.
+        case broken
     }
 
     package let kind: Kind
@@ -202,12 +232,9 @@ package struct ServerAnswer: Sendable {
             guard members.count == 1 else { return nil }
             switch fails {
             case "unreachable": kind = .unreachable
-            case "reset": kind = .reset
             case "stall": kind = .stall
             case "redirect": kind = .redirect
-            case "cut": kind = .cut
-            case "encoded": kind = .encoded
-            default: return nil
+            default: kind = .broken
             }
         } else {
             guard let status = members["status"]?.whole, let body = members["body"]?.string,

@@ -75,7 +75,7 @@ package struct ScenarioRun {
         var run = ScenarioRun(scenario, on: server)
         for (index, step) in scenario.steps.enumerated() {
             do {
-                try await run.take(step)
+                for part in step { try await run.take(part) }
             } catch let difference as Difference {
                 throw Failure(step: index + 1, why: difference.description)
             }
@@ -119,7 +119,7 @@ package struct ScenarioRun {
 
     private mutating func start(_ members: [String: JSON]) async throws {
         await finishWriting()
-        for (name, value) in members { app[name] = value == .null ? nil : value }
+        app = app.changed(by: members)
         if !members.isEmpty { try await server.use(app) }
         let known: Set = [
             "bundle", "version", "build", "platform", "os", "region", "language", "attributes", "maximumAge",

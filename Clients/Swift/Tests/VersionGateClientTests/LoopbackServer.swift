@@ -34,7 +34,7 @@ final class LoopbackServer: Sendable {
 
     /// Listens, and runs `serve` on a thread for each connection, once its request has come.
     init(serve: @escaping @Sendable (Connection) -> Void) throws {
-        let (socket, port) = try Self.listen(backlog: 64)
+        let (socket, port) = try Self.open()
         self.port = port
         let thread = Thread { [received] in
             while true {
@@ -73,8 +73,12 @@ final class LoopbackServer: Sendable {
     }
 
     /// A socket that listens on a port of its own.
-    static func listen(backlog: Int32) throws -> (socket: Int32, port: UInt16) {
-        let listener = stream()
+    private static func open() throws -> (socket: Int32, port: UInt16) {
+        #if canImport(Glibc)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let listener = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -82,52 +86,12 @@ final class LoopbackServer: Sendable {
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 bind(listener, pointer, length) == 0
-                    && Self.listen(listener, backlog)
+                    && listen(listener, 64) == 0
                     && getsockname(listener, pointer, &length) == 0
             }
         }
         guard listener >= 0, isListening else { throw SystemError() }
         return (listener, UInt16(bigEndian: address.sin_port))
-    }
-
-    private static func listen(_ socket: Int32, _ backlog: Int32) -> Bool {
-        #if canImport(Darwin)
-            Darwin.listen(socket, backlog) == 0
-        #elseif canImport(Musl)
-            Musl.listen(socket, backlog) == 0
-        #else
-            Glibc.listen(socket, backlog) == 0
-        #endif
-    }
-
-    /// A socket that is connected to no one.
-    static func stream() -> Int32 {
-        #if canImport(Glibc)
-            let type = Int32(SOCK_STREAM.rawValue)
-        #else
-            let type = SOCK_STREAM
-        #endif
-        #if canImport(Darwin)
-            return Darwin.socket(AF_INET, type, 0)
-        #elseif canImport(Musl)
-            return Musl.socket(AF_INET, type, 0)
-        #else
-            return Glibc.socket(AF_INET, type, 0)
-        #endif
-    }
-
-    /// Begins to connect, and does not wait for it.
-    static func beginConnecting(_ socket: Int32, to port: UInt16) {
-        _ = fcntl(socket, F_SETFL, O_NONBLOCK)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = connect(socket, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
     }
 }
 

@@ -68,7 +68,7 @@ final class MemoryServer: ScenarioServer, GateTransport {
         case .response(let status, let body, let date, let headers):
             return GateResponse(status: status, body: body, date: date, headers: headers)
         case .redirect: return GateResponse(status: 302, body: Data(#"{"messages":[]}"#.utf8))
-        case .unreachable, .reset, .cut, .encoded: throw Failure()
+        case .unreachable, .broken: throw Failure()
         case .stall:
             let rings = state.withLock { state in
                 defer { state.rings = [] }

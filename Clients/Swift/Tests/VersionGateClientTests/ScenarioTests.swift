@@ -42,15 +42,6 @@ struct ScenarioTests {
         }
     }
 
-    @Test("Scenarios hold over sockets", arguments: (try? cases.get()) ?? [])
-    func holdsOverSockets(_ test: Case) async throws {
-        do {
-            try await ScenarioRun.run(test.scenario, on: SocketServer())
-        } catch {
-            Issue.record("\(test.file): \(test.scenario.name): \(error)")
-        }
-    }
-
     @Test("Scenarios can be read, and have names of their own")
     func read() throws {
         let cases = try Self.cases.get()
@@ -63,9 +54,9 @@ struct ScenarioTests {
     func program() async throws {
         let folder = try TemporaryFolder()
         let scenarios = """
-            [{"name": "right", "rule": "asks", "app": {"bundle": "com.example.doto"}, "steps": [
-                {"start": {"version": "1.0"}}, {"check": {}, "asks": true, "shows": []}, {"stored": {"install": "*"}}]},
-             {"name": "wrong", "rule": "asks", "app": {"bundle": "com.example.doto"}, "steps": [
+            [{"name": "right", "rule": "asks", "app": {"build": null, "platform": "linux"}, "steps": [
+                {"start": {"version": "2.0"}, "check": {}, "asks": true, "shows": []}, {"stored": {"install": "*"}}]},
+             {"name": "wrong", "rule": "asks", "steps": [
                 {"start": {}}, {"check": {}, "asks": true, "shows": ["news"]}, {"forget": true}]}]
             """
         try scenarios.write(to: folder["file.json"], atomically: true, encoding: .utf8)
@@ -80,11 +71,11 @@ struct ScenarioTests {
         let lines = try output.split(separator: "\n").map { try JSON(text: Data($0.utf8)) }
         #expect(
             lines.map(\.text) == [
-                #"{"app":{"bundle":"com.example.doto"},"scenario":"right"}"#,
-                #"{"app":{"bundle":"com.example.doto","version":"1.0"}}"#,
+                #"{"app":{"bundle":"com.example.doto","platform":"linux","version":"1.0"},"scenario":"right"}"#,
+                #"{"app":{"bundle":"com.example.doto","platform":"linux","version":"2.0"}}"#,
                 #"{"checked":{"asked":true}}"#,
                 #"{"ok":true,"result":"right"}"#,
-                #"{"app":{"bundle":"com.example.doto"},"scenario":"wrong"}"#,
+                #"{"app":{"build":"42","bundle":"com.example.doto","platform":"ios","version":"1.0"},"scenario":"wrong"}"#,
                 #"{"checked":{"asked":true}}"#,
                 #"{"ok":false,"result":"wrong","step":2,"why":"shown: [], and not [\"news\"]"}"#,
                 #"{"done":2}"#,

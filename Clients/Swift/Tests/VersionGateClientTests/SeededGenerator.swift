@@ -23,14 +23,4 @@ struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
-
-    /// Whether something happens that has this probability.
-    mutating func happens(_ probability: Double) -> Bool {
-        Double.random(in: 0..<1, using: &self) < probability
-    }
-
-    /// One of several.
-    mutating func one<Element>(of elements: [Element]) -> Element {
-        elements[Int.random(in: elements.indices, using: &self)]
-    }
 }

@@ -44,6 +44,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.HttpsURLConnection;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -1319,6 +1320,8 @@ public final class VersionGate {
             ByteArrayOutputStream read = new ByteArrayOutputStream();
             byte[] buffer = new byte[8192];
             InputStream in = connection.getInputStream();
+            // Over TLS nothing is available before something is read.
+            boolean isTLS = connection instanceof HttpsURLConnection;
             long pause = 1;
             while (read.size() <= LARGEST_BODY) {
                 int ready = in.available();
@@ -1329,6 +1332,12 @@ public final class VersionGate {
                     return read.toByteArray();
                 } else if (isJSON(read.toByteArray()) || deadline - System.nanoTime() < 0) {
                     break;
+                } else if (isTLS) {
+                    int next = in.read();
+                    if (next < 0) {
+                        break;
+                    }
+                    read.write(next);
                 } else {
                     Thread.sleep(pause);
                     pause *= 2;

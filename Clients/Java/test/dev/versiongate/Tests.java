@@ -21,8 +21,6 @@ final class Tests {
     public static void main(String[] arguments) throws Exception {
         scenarios(new File(arguments[0]));
         LibraryTests.run();
-        NetworkTests.run();
-        Simulation.run();
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 && passed > 0 ? 0 : 1);
     }
