@@ -257,17 +257,4 @@ struct CountingTests {
             #expect(ending.errors.contains("No fuse blows by what this server answers") == isSaid, "\(ending.errors)")
         }
     }
-
-    @Test(
-        "Settings that mean nothing are refused with what they may be",
-        arguments: [
-            ("--count-interval", "3601"), ("--count-interval", "soon"), ("--count-keys", "-1"), ("--count-days", "0"),
-        ]
-    )
-    func refusesSettings(_ option: String, _ value: String) async throws {
-        let result = try await BuiltBinary(environment: [:]).run("serve \(option)=\(value)")
-        #expect(result.status == 64)
-        #expect(result.errors.contains("\(option) (VERSIONGATE_COUNT_"), "\(result.errors)")
-        #expect(result.errors.contains("must be a whole number from"))
-    }
 }
