@@ -83,6 +83,7 @@ struct ServeCommandTests {
         try await ServingBinary.run(binary, arguments: ["--migrate"]) { server in
             let ready = try await server.ready { $0.contains(#""ready":true"#) }
             #expect(ready.status == 200, "\(ready.body)")
+            #expect(ready.body.contains(#""source":"database""#) && ready.body.contains(#""database":"up""#))
         }
     }
 
