@@ -268,8 +268,9 @@ let package = Package(
         .testTarget(
             name: "VersionGateCommandsTests",
             dependencies: [
-                "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres", "TestDatabase",
-                "TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy", "VersionGateCommands",
+                "CheckListener", "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres",
+                "TestDatabase", "TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy",
+                "VersionGateCommands",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -22,6 +22,7 @@ struct ConnectionLimitTests {
         let testDescription: String
         let request: String
         let status: Int
+        let detail: String
         let problem: ProblemStatus
         let reason: RefusalReason
     }
@@ -30,22 +31,24 @@ struct ConnectionLimitTests {
         LargeHead(
             testDescription: "a target of 300 KB",
             request: "GET /v1/check?bundle=\(String(repeating: "a", count: 300_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
-            status: 414, problem: .uriTooLong, reason: .requestLineBytes
+            status: 414, detail: "The request line is longer than 12288 bytes. Use POST for longer descriptions.",
+            problem: .uriTooLong, reason: .requestLineBytes
         ),
         LargeHead(
             testDescription: "a request line one byte too long",
             request: "GET /\(String(repeating: "a", count: 12_288 - 14)) HTTP/1.1\r\nHost: x\r\n\r\n", status: 414,
-            problem: .uriTooLong, reason: .requestLineBytes
+            detail: "is longer than 12288 bytes", problem: .uriTooLong, reason: .requestLineBytes
         ),
         LargeHead(
             testDescription: "a field of 300 KB",
             request: "GET / HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 300_000))\r\n\r\n", status: 431,
+            detail: "The header fields of the request are too large or too many; send fewer.",
             problem: .headerFieldsTooLarge, reason: .headerBytes
         ),
         LargeHead(
             testDescription: "5,000 fields",
             request: "GET / HTTP/1.1\r\nHost: x\r\n\(String(repeating: "X-A: a\r\n", count: 5_000))\r\n", status: 431,
-            problem: .headerFieldsTooLarge, reason: .headerBytes
+            detail: "too large or too many", problem: .headerFieldsTooLarge, reason: .headerBytes
         ),
     ]
 
@@ -60,6 +63,7 @@ struct ConnectionLimitTests {
                 try await connection.send(head.request)
                 let response = try await connection.response()
                 #expect(response?.status == head.status)
+                #expect(response?.body.contains(head.detail) == true)
                 #expect(response?.headers["connection"] == "close")
                 #expect(response?.headers["content-type"] == "application/problem+json")
                 #expect(try await connection.isEnded())
@@ -102,7 +106,8 @@ struct ConnectionLimitTests {
             #expect(try connection.sent().isEmpty)
             // A quarter of a second more than the limit, as its clock ticks, and less than the limit after the last byte.
             listener.eventLoop.advanceTime(by: .milliseconds(1_250 - 20 * Int64(beginning.count)))
-            #expect(try connection.sent().hasPrefix("HTTP/1.1 408 "))
+            let refusal = try connection.sent()
+            #expect(refusal.hasPrefix("HTTP/1.1 408 ") && refusal.contains("The head of the request took too long."))
             listener.eventLoop.advanceTime(by: .seconds(60))
             #expect(!connection.channel.isActive)
         }
@@ -137,7 +142,9 @@ struct ConnectionLimitTests {
         try await Fixture.run(limits: limits, statistics: statistics) { address in
             try await RawConnection.with(address) { connection in
                 try await connection.send("POST /v1/check HTTP/1.1\r\nHost: x\r\n" + beginning)
-                #expect(try await connection.response()?.status == 408)
+                let response = try await connection.response()
+                #expect(response?.status == 408)
+                #expect(response?.body.contains("The body of the request took too long.") == true)
                 #expect(try await connection.isEnded())
             }
         }

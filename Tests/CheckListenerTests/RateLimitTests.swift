@@ -22,6 +22,7 @@ struct RateLimitTests {
                     #expect(response?.status == 429)
                     #expect(response?.headers["content-type"] == "application/problem+json")
                     #expect(response?.headers["connection"] == nil)
+                    #expect(response?.body.contains("asks too often; the next request is answered in ") == true)
                     let wait = Int(response?.headers["retry-after"] ?? "")
                     #expect(wait.map { (90...100).contains($0) } == true)
                 }

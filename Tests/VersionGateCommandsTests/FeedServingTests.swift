@@ -48,15 +48,6 @@ struct FeedServingTests {
         try await edit(["rule", "add", "update-1.1"] + rule + words + options)
     }
 
-    private static func until(
-        _ what: String,
-        _ url: String,
-        _ fields: HTTPHeaders = [:],
-        _ isWanted: (HTTPAnswer) -> Bool
-    ) async throws {
-        try await Poll.until(what) { isWanted(try await HTTPAnswer(url, fields)) }
-    }
-
     @Test("One rule reaches the clients of an iVersion, an Updates and an upgrader app")
     func dayOfAReleaseManager() async throws {
         try await prepare()
@@ -75,50 +66,12 @@ struct FeedServingTests {
             #expect(try await decisions(server, "1.0.0") == nothing)
             try await addRule("--lockout")
             let lockout = ReaderDecision.lockout("1.1.0")
-            try await Self.until("the rule to be live", server.publicURL + Self.readers[0].path) {
-                $0.body.contains("It no longer loses data.")
+            try await Poll.until("the rule to be live") {
+                try await HTTPAnswer(server.publicURL + Self.readers[0].path).body.contains("It no longer loses data.")
             }
             // iVersion cannot lock out.
             #expect(try await decisions(server, "1.0.0") == [.prompt("1.1.0"), lockout, lockout])
             #expect(try await decisions(server, "1.1.0") == nothing)
-        }
-    }
-
-    @Test("Edits of notes and of a template are live without a restart, and a 304 says that nothing changed")
-    func liveEdits() async throws {
-        try await prepare()
-        try await addRule()
-        try await ServingBinary.run(serving) { server in
-            let notes = server.publicURL + Self.readers[0].path
-            let before = try await HTTPAnswer(notes)
-            let tag = try #require(before.headers.first(name: "etag"))
-            #expect(try await HTTPAnswer(notes, ["If-None-Match": tag]).status == 304)
-            #expect(try await HTTPAnswer(notes, method: .HEAD).headers.first(name: "etag") == tag)
-            try await edit("release", "notes", "com.example.doto", "1.1.0", "Starts again.")
-            try await Self.until("the notes to be live", notes, ["If-None-Match": tag]) {
-                $0.status == 200 && $0.body.contains("Starts again.")
-            }
-            try await edit("release", "notes", "com.example.doto", "1.1.0", "Startet wieder.", "--language", "de")
-            try await Self.until("the translation to be live", notes, ["Accept-Language": "de-AT, en;q=0.5"]) {
-                $0.body.contains("Startet wieder.")
-            }
-            #expect(try await HTTPAnswer(notes).body.contains("Starts again."))
-
-            let template = server.publicURL + Self.feeds + "/v.txt?platform=ios"
-            #expect(try await HTTPAnswer(template).status == 404)
-            for text in ["new: {{prompt}}", "{{name}}: {{latest.notes}}"] {
-                let set = try await versiongate.shell(
-                    "printf '\(text)' | $VERSIONGATE feed template set com.example.doto v.txt --content-type text/plain -"
-                )
-                #expect(set.status == 0, "\(set.errors)")
-                let wanted = text.hasPrefix("new") ? "new: 1.1.0" : "Doto: Starts again."
-                try await Self.until("the template to be live", template) { $0.body == wanted }
-            }
-            // What feed lint names is not served.
-            try await TestDatabase.current.edit("UPDATE feed_templates SET body = '{{{name}}}'")
-            try await Self.until("the template to be refused", template) { $0.status == 404 }
-            let routes = try await server.management("/metrics").body
-            #expect(routes.contains(#"http_route="/v1/feeds""#))
         }
     }
 

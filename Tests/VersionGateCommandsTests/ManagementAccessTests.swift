@@ -47,13 +47,6 @@ struct ManagementAccessTests {
         }
     }
 
-    @Test("Names that cannot be used are refused")
-    func refusesNames() async throws {
-        let result = try await Self.withoutDatabase.run(arguments: ["serve", "--management-names", "http://gate"])
-        #expect(result.status == 64)
-        #expect(result.errors.contains("--management-names (VERSIONGATE_MANAGEMENT_NAMES) is \"http://gate\""))
-    }
-
     @Test("Health checks may ask by HEAD, and other methods are told which there are")
     func knowsMethods() async throws {
         try await ServingBinary.run(Self.withoutDatabase) { server in

@@ -24,15 +24,6 @@ struct NowTests {
 
     private let versiongate = BuiltBinary(.current)
 
-    private struct Status: Decodable {
-        struct Lockout: Decodable {
-            let locked_out, checks, change: Int
-            let has_risen: Bool
-        }
-
-        let lockouts: [Lockout]
-    }
-
     /// What clients were answered, in the time of the test: in minutes, and whether they were locked out, by app.
     private struct Answers {
         var all: [(app: String, minute: Double, isLockedOut: Bool)] = []
@@ -164,62 +155,6 @@ struct NowTests {
                 #expect(!rule.contains("Locked out now"), "\(rule)")
             }
         }
-    }
-
-    @Test("An edit of a lockout's reach, of its app's releases, and a step of its ramp are felt in its share at once")
-    func feelsEdits() async throws {
-        let database = TestDatabase.current
-        try await database.edit(Self.setup)
-        let owner = try await database.connect()
-        func count(_ lockouts: Int) async throws {
-            try await owner.execute(
-                """
-                INSERT INTO lockout_counts
-                SELECT 'old', 'shop', date_trunc('minute', now()), 100, \(lockouts), revision FROM policy_revision
-                """
-            )
-        }
-        func share() async throws -> String {
-            let text = try await versiongate.run("status --format json").output
-            let old = try #require(try JSONDecoder().decode(Status.self, from: Data(text.utf8)).lockouts.first)
-            return "\(old.locked_out) \(old.checks) \(old.change)\(old.has_risen ? " risen" : "")"
-        }
-        try await count(50)
-        #expect(try await share() == "50 100 2 risen")
-        // What does not change whom it reaches, is not felt.
-        try await database.edit("UPDATE rules SET title = 'U'", "UPDATE apps SET note = 'n' WHERE bundle = 'bank'")
-        #expect(try await share() == "50 100 2 risen")
-        try await database.edit("UPDATE rules SET versions = '<0.4'")
-        #expect(try await share() == "0 0 5")
-        try await count(10)
-        #expect(try await share() == "10 100 5")
-        try await database.edit("UPDATE releases SET note = 'n' WHERE bundle = 'bank'")
-        #expect(try await share() == "10 100 5")
-        try await database.edit("UPDATE releases SET live_at = now() - interval '1 minute' WHERE bundle = 'shop'")
-        #expect(try await share() == "0 0 7")
-        try await count(60)
-        #expect(try await share() == "60 100 7 risen")
-        // A final rule before it takes checks away.
-        try await database.edit(
-            """
-            INSERT INTO rules (key, bundle, versions, final, position, enabled, title, text)
-            VALUES ('first', 'shop', '0.1', true, -1, true, 'T', 'X')
-            """
-        )
-        #expect(try await share() == "0 0 8")
-        // What the clock does by itself is felt like an edit.
-        try await database.edit(
-            """
-            INSERT INTO rollout_steps
-            VALUES ('old', now() - interval '90 seconds', 10), ('old', now() + interval '1 hour', 50)
-            """
-        )
-        try await owner.execute("UPDATE changes SET at = at - interval '10 minutes'")
-        try await count(90)
-        try await owner.execute("UPDATE lockout_counts SET minute = minute - interval '5 minutes'")
-        #expect(try await share() == "0 0 9")
-        try await count(5)
-        #expect(try await share() == "5 100 9")
     }
 
     @Test("Under the brake every screen says brake: of how many are in force, of each lockout, of a check")

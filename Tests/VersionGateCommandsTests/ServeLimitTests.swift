@@ -12,9 +12,14 @@ struct ServeLimitTests {
     private static let answer = #"{"messages":[]}"#
 
     @Test(
-        "The limits of the server that cannot be used are wrong usage, and the error says what they may be",
+        "Settings of the server that cannot be used are wrong usage, and the error says what they may be",
         arguments: [
             (["--rate-limit", "fast"], [:], "PER_SECOND"), (["--trusted-proxies", "10.0.0.1/8"], [:], "10.0.0.1/8"),
+            (["--management-names", "http://gate"], [:], "(VERSIONGATE_MANAGEMENT_NAMES) is \"http://gate\""),
+            (["--count-interval", "3601"], [:], "is \"3601\"; it must be a whole number from 0"),
+            (["--count-interval", "soon"], [:], "(VERSIONGATE_COUNT_INTERVAL) is \"soon\""),
+            (["--count-keys=-1"], [:], "(VERSIONGATE_COUNT_KEYS) is \"-1\"; it must be a whole number from 0"),
+            (["--count-days", "0"], [:], "(VERSIONGATE_COUNT_DAYS) is \"0\"; it must be a whole number from 1"),
             (["--max-connections", "0"], [:], "from 1 to 1000000"),
             (["--max-connections-per-address=-1"], [:], "from 0 to 1000000"),
             ([], ["VERSIONGATE_HEADER_TIMEOUT": "soon"], "VERSIONGATE_HEADER_TIMEOUT is \"soon\""),
