@@ -125,13 +125,13 @@ struct ReadmeTests {
         switch page {
         case "README.md":
             #expect(try await answer("--at +25h version=1.0 os=17").contains(update))
-            #expect(try await answer("--revision 8 version=1.1 os=17").contains(lockout))
+            #expect(try await answer("--revision 7 version=1.1 os=17").contains(lockout))
             #expect(try await !answer("version=1.1 os=17").contains(lockout))
-            let noWayOut = try await answer("--revision 8 version=1.1 os=14")
+            let noWayOut = try await answer("--revision 7 version=1.1 os=14")
             #expect(noWayOut.contains(#""id":"block-1.1""#) && !noWayOut.contains(lockout), "\(noWayOut)")
         case "Documentation/QuickStart.md":
             let revisions = [
-                (7, "1.1", false), (8, "1.1", true), (9, "1.1", false), (10, "1.0", true), (11, "1.0", false),
+                (6, "1.1", false), (7, "1.1", true), (8, "1.1", false), (9, "1.0", true), (10, "1.0", false),
             ]
             for (revision, version, isLocked) in revisions {
                 let past = try await answer("--revision \(revision) --at +25h version=\(version) os=17")
