@@ -146,7 +146,11 @@ final class TranscriptStage {
             }
         }
         for await serving in ready {
-            holes.texts += [(serving.publicURL, "{public}"), (serving.managementURL, "{management}")]
+            holes.texts.removeAll { ["{public}", "{management}"].contains($0.name) }
+            holes.texts += [
+                (serving.publicURL.replacing("http://", with: ""), "{public}"),
+                (serving.managementURL.replacing("http://", with: ""), "{management}"),
+            ]
             server = (
                 serving,
                 {
