@@ -49,7 +49,7 @@ struct TranscriptHoles: Sendable {
             }
             .replacing(#/\b\d{4}-\d\d-\d\d\b/#) { days.contains($0.output) ? String($0.output) : "{day}" }
             .replacing(#/\b(today|tomorrow|on [A-Z][a-z]+day), \{time\}/#, with: "{when}, {time}")
-            .replacing(#/, in \d+ (d|h|min|s)( \d+ (h|min|s))?/#, with: ", in {duration}")
+            .replacing(#/, in \d+ (y|d|h|min|s)( \d+ (h|min|s))?/#, with: ", in {duration}")
             .replacing(#/\b\d+ (d|h|min|s)( \d+ (h|min|s))? ago\b/#, with: "{duration} ago")
             .replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")
             .replacing(#/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/#, with: "{uuid}")
