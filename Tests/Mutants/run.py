@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Runs tests with each mutant of a list, and writes which of them kill it.
+
+  Tests/Mutants/run.py sql [--tree TREE] [--results FILE] [NUMBER...]
+  Tests/Mutants/run.py swift --tree TREE ...
+
+TREE is a checkout in which `swift build --build-tests` ran: this one by default. For mutants of Swift it is a copy in which
+make_swift.py --into changed the sources. FILE gets a line per mutant, by default sql-results.tsv or swift-results.tsv here;
+what has a line there is not run again. Mutant 0 is none: it runs first, to the end, and must survive.
+
+The stages of a mutant are tried in order up to the first issue, which ends the run.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import make_sql
+
+HERE = pathlib.Path(__file__).parent
+BINARY = ".build/debug/versiongatePackageTests.xctest"
+# For so many seconds a run may print nothing.
+PATIENCE = 150
+# These look for a passage of a function, or for the text of the sources, and would find any mutant.
+SKIPPED = "InjectedFaultTests|PackageTests"
+DATABASE = r"(PolicyStoreTests|EquivalenceTests)\."
+TARGETS = ["UpdatePolicy", "UpdateFeeds", "FeedTemplates", "PolicyDocument", "Postgres", "PrivatePostgres", "Systemd",
+           "PolicyStore", "PolicyPages", "CheckListener", "PolicyServer", "VersionGateCommands"]
+# The suites that are about a migration, which are tried first.
+CONCERNED = {
+    "0001_versions": "SpecificationVectorTests|RangeFaultTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
+    "0002_clients": "SpecificationVectorTests|RolloutTests|SemanticCaseTests",
+    "0003_refusals": "PolicyStoreTests.RefusalTests|SemanticEditTests|BoundTests|ReleaseNoteTests",
+    "0005_rows": "PolicyStoreTests.WarningTests|RevisionTests|PolicyStoreTests.RefusalTests|SemanticEditTests",
+    "0006_history": "RevisionTests|PolicyStoreTests.UndoTests|OpenEditTests",
+    "0007_record": "RevisionTests|AdministrationTests|PolicyStoreTests.UndoTests|PolicyUpdateTests",
+    "0008_guards": "GuardTests|WayOutTests|EquivalenceTests.HoldTests|StepsAndConsentTests|PolicyStoreTests.WarningTests",
+    "0009_checks": "SemanticCaseTests|ExplanationTests|EquivalenceTests.EquivalenceTests|BoundTests",
+    "0010_status": "EquivalenceTests.StatusTests|WayOutTests|PolicyWarningTests",
+    "0011_lockouts": "PolicyWarningTests|WayOutTests|PolicyStoreTests.WarningTests",
+    "0012_warnings": "PolicyStoreTests.WarningTests|PolicyWarningTests|WayOutTests",
+    "0013_undo": "PolicyStoreTests.UndoTests|UndoCommandTests",
+    "0015_views": "AdministrationTests|RevisionTests|HistoryCommandTests",
+    "0016_brakes": "PolicyStoreTests.BrakeRoleTests|EquivalenceTests.BrakeTests|OpenEditTests|VersionGateCommandsTests.BrakeTests",
+    "0017_fuses": "FuseTests|LockoutFiguresTests|FuseCommandTests",
+}
+
+
+def stages(kind, row):
+    """What is tried for a mutant: filters of tests, and variables of the environment."""
+    rest = [(rf"^({'|'.join(TARGETS)})Tests\.", {})]
+    if kind == "sql":
+        concerned = [(CONCERNED[row["file"]], {})] if row["file"] in CONCERNED else []
+        return concerned + [(DATABASE, {})] + rest
+    own = row["file"].split("/")[1]
+    return ([(rf"^{own}Tests\.", {})] if own in TARGETS else []) + rest
+
+
+class Run:
+    """A process of tests that is ended at its first issue."""
+
+    def __init__(self, tree, filter, environment, log):
+        arguments = [tree / BINARY, "--testing-library", "swift-testing", "--filter", filter, "--skip", SKIPPED]
+        self.issue, self.tests, self.is_loaded = None, 0, True
+        self.process = subprocess.Popen(
+            arguments, cwd=tree, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace", start_new_session=True)
+        self.latest = time.monotonic()
+        threading.Thread(target=self.watch).start()
+        for line in self.process.stdout:
+            self.latest = time.monotonic()
+            log.write(line)
+            self.read(line.strip())
+        if self.process.wait() != 0 and not self.issue:
+            self.issue = f"the tests ended with {self.process.returncode}"
+
+    def watch(self):
+        while self.process.poll() is None:
+            time.sleep(1)
+            if time.monotonic() > self.latest + PATIENCE:
+                self.end("the tests hang")
+
+    def read(self, line):
+        if "the mutant does not load" in line:
+            self.is_loaded = False
+        if match := re.match(r"✘ Test (.*?) recorded an issue.*? at (\w+\.swift:\d+)", line):
+            self.end(f"{match[2]} {match[1]}")
+        elif match := re.match(r"✔ Test run with (\d+) test", line):
+            self.tests = int(match[1])
+
+    def end(self, issue):
+        if not self.issue:
+            self.issue = issue
+            self.process.send_signal(signal.SIGKILL)
+
+
+def try_mutant(kind, tree, number, row, log):
+    """What kills a mutant, in which stage, after how many seconds."""
+    begin = time.monotonic()
+    environment = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8", "VERSIONGATE_SEED": "1"}
+    killer, stage = "survived", 0
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        os.chmod(file.name, 0o644)
+        if kind == "swift":
+            environment["VERSIONGATE_MUTANT"] = number
+        elif number != "0":
+            places = [function for function in make_sql.functions(tree) if function.name == row["function"]]
+            text = places and places[0].mutated(int(row["line"]), row["before"], row["after"])
+            if not text:
+                return "not in the sources", "", "0"
+            file.write(places[0].replacement(text))
+            file.flush()
+            environment["VERSIONGATE_MUTANT_SQL"] = file.name
+        for stage, (filter, variables) in enumerate(stages(kind, row), 1):
+            run = Run(tree, filter, environment | variables, log)
+            if run.issue:
+                killer = run.issue if run.is_loaded else "does not load"
+                break
+    return killer, str(stage), f"{time.monotonic() - begin:.0f}"
+
+
+def read(file):
+    """The rows of a list, by number."""
+    if not file.exists():
+        return {}
+    with open(file) as lines:
+        return {row["number"]: row for row in csv.DictReader(lines, dialect="excel-tab", quoting=csv.QUOTE_NONE)}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=["sql", "swift"])
+    parser.add_argument("--tree", type=pathlib.Path, default=HERE.parent.parent)
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("numbers", nargs="*")
+    options = parser.parse_args()
+    results = options.results or HERE / f"{options.kind}-results.tsv"
+    rows = read(HERE / f"{options.kind}.tsv")
+    known = read(results)
+    with open(results, "a") as output, open(results.with_suffix(".log"), "w") as log:
+        if not known:
+            output.write("number\tkilled by\tstage\tseconds\n")
+        for number in ["0"] + (options.numbers or list(rows)):
+            if number in known:
+                continue
+            log.write(f"== mutant {number}\n")
+            row = rows.get(number) or {"file": "none/"}
+            killer, stage, seconds = try_mutant(options.kind, options.tree, number, row, log)
+            if number == "0" and killer != "survived":
+                sys.exit(f"a test fails without any mutant: {killer}")
+            print(number, killer, stage, seconds, sep="\t", file=output, flush=True)
+    before, after = (read(file) for file in (HERE / f"{options.kind}-results.tsv", results))
+    for number, row in before.items():
+        if row["killed by"] != "survived" and after.get(number, {}).get("killed by") == "survived":
+            print(f"mutant {number} survives, which was killed by {row['killed by']}")
+
+
+if __name__ == "__main__":
+    main()
