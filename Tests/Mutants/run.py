@@ -30,9 +30,11 @@ BINARY = ".build/debug/versiongatePackageTests.xctest"
 PATIENCE = 150
 # These look for a passage of a function, or for the text of the sources, and would find any mutant.
 SKIPPED = "InjectedFaultTests|PackageTests"
-DATABASE = r"(PolicyStoreTests|EquivalenceTests)\."
-TARGETS = ["UpdatePolicy", "UpdateFeeds", "FeedTemplates", "PolicyDocument", "Postgres", "PrivatePostgres", "Systemd",
-           "PolicyStore", "PolicyPages", "CheckListener", "PolicyServer", "VersionGateCommands"]
+# Those of the first four have a database.
+TARGETS = ["VersionGateCommands", "PolicyDocument", "PolicyPages", "PolicyServer", "PolicyStore", "Equivalence", "UpdatePolicy",
+           "UpdateFeeds", "FeedTemplates", "CheckListener", "Postgres", "PrivatePostgres", "Systemd"]
+ALL = rf"^({'|'.join(TARGETS)})Tests\."
+STORE = r"^(PolicyStoreTests|EquivalenceTests)\."
 # The suites that are about a migration, which are tried first.
 CONCERNED = {
     "0001_versions": "SpecificationVectorTests|RangeFaultTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
@@ -54,13 +56,11 @@ CONCERNED = {
 
 
 def stages(kind, row):
-    """What is tried for a mutant: filters of tests, and variables of the environment."""
-    rest = [(rf"^({'|'.join(TARGETS)})Tests\.", {})]
+    """Filters of the tests that are tried for a mutant, one after the other."""
     if kind == "sql":
-        concerned = [(CONCERNED[row["file"]], {})] if row["file"] in CONCERNED else []
-        return concerned + [(DATABASE, {})] + rest
+        return [CONCERNED.get(row["file"], STORE), STORE, rf"^({'|'.join(TARGETS[:4])})Tests\."]
     own = row["file"].split("/")[1]
-    return ([(rf"^{own}Tests\.", {})] if own in TARGETS else []) + rest
+    return [rf"^{own}Tests\." if own in TARGETS else ALL, ALL]
 
 
 class Run:
@@ -77,9 +77,10 @@ class Run:
         for line in self.process.stdout:
             self.latest = time.monotonic()
             log.write(line)
-            self.read(line.strip())
-        if self.process.wait() != 0 and not self.issue:
-            self.issue = f"the tests ended with {self.process.returncode}"
+            self.read(re.sub(r"\x1b\[\d+m", "", line.strip()))
+        status = self.process.wait()
+        if not self.issue and (status != 0 or self.tests == 0):
+            self.issue = f"the tests ended with {status}"
 
     def watch(self):
         while self.process.poll() is None:
@@ -101,11 +102,11 @@ class Run:
             self.process.send_signal(signal.SIGKILL)
 
 
-def try_mutant(kind, tree, number, row, log):
-    """What kills a mutant, in which stage, after how many seconds."""
+def try_mutant(kind, tree, number, row, tried, log):
+    """What kills a mutant in some of its stages, in which, and after how many seconds."""
     begin = time.monotonic()
     environment = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8", "VERSIONGATE_SEED": "1"}
-    killer, stage = "survived", 0
+    killer = "survived"
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         os.chmod(file.name, 0o644)
         if kind == "swift":
@@ -114,16 +115,16 @@ def try_mutant(kind, tree, number, row, log):
             places = [function for function in make_sql.functions(tree) if function.name == row["function"]]
             text = places and places[0].mutated(int(row["line"]), row["before"], row["after"])
             if not text:
-                return "not in the sources", "", "0"
+                return {"killed by": "not in the sources", "stage": 0, "seconds": 0}
             file.write(places[0].replacement(text))
             file.flush()
             environment["VERSIONGATE_MUTANT_SQL"] = file.name
-        for stage, (filter, variables) in enumerate(stages(kind, row), 1):
-            run = Run(tree, filter, environment | variables, log)
+        for stage in tried:
+            run = Run(tree, stages(kind, row)[stage], environment, log)
             if run.issue:
                 killer = run.issue if run.is_loaded else "does not load"
                 break
-    return killer, str(stage), f"{time.monotonic() - begin:.0f}"
+    return {"killed by": killer, "stage": stage + 1, "seconds": round(time.monotonic() - begin)}
 
 
 def read(file):
@@ -139,26 +140,29 @@ def main():
     parser.add_argument("kind", choices=["sql", "swift"])
     parser.add_argument("--tree", type=pathlib.Path, default=HERE.parent.parent)
     parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--stages", type=int, default=3, help="how many stages are tried at most")
     parser.add_argument("numbers", nargs="*")
     options = parser.parse_args()
     results = options.results or HERE / f"{options.kind}-results.tsv"
     rows = read(HERE / f"{options.kind}.tsv")
     known = read(results)
-    with open(results, "a") as output, open(results.with_suffix(".log"), "w") as log:
-        if not known:
-            output.write("number\tkilled by\tstage\tseconds\n")
+    with open(results.with_suffix(".log"), "a") as log:
         for number in ["0"] + (options.numbers or list(rows)):
-            if number in known:
+            row = rows.get(number) or {"file": "none/"}
+            tried = int(known[number]["stage"]) if number in known else 0
+            last = min(options.stages, len(stages(options.kind, row)))
+            if number in known and known[number]["killed by"] != "survived" or tried >= last:
                 continue
             log.write(f"== mutant {number}\n")
-            row = rows.get(number) or {"file": "none/"}
-            killer, stage, seconds = try_mutant(options.kind, options.tree, number, row, log)
-            if number == "0" and killer != "survived":
-                sys.exit(f"a test fails without any mutant: {killer}")
-            print(number, killer, stage, seconds, sep="\t", file=output, flush=True)
-    before, after = (read(file) for file in (HERE / f"{options.kind}-results.tsv", results))
+            found = try_mutant(options.kind, options.tree, number, row, range(tried, last), log)
+            if number == "0" and found["killed by"] != "survived":
+                sys.exit(f"a test fails without any mutant: {found['killed by']}")
+            known[number] = {"number": number} | found
+            lines = ["\t".join(str(value) for value in known[number].values()) for number in sorted(known, key=int)]
+            results.write_text("number\tkilled by\tstage\tseconds\n" + "\n".join(lines) + "\n")
+    before = read(HERE / f"{options.kind}-results.tsv")
     for number, row in before.items():
-        if row["killed by"] != "survived" and after.get(number, {}).get("killed by") == "survived":
+        if row["killed by"] != "survived" and known.get(number, {}).get("killed by") == "survived":
             print(f"mutant {number} survives, which was killed by {row['killed by']}")
 
 
