@@ -8,7 +8,8 @@ TREE is a checkout in which `swift build --build-tests` ran: this one by default
 make_swift.py --into changed the sources. FILE gets a line per mutant, by default sql-results.tsv or swift-results.tsv here;
 what has a line there is not run again. Mutant 0 is none: it runs first, to the end, and must survive.
 
-The stages of a mutant are tried in order up to the first issue, which ends the run.
+The stages of a mutant are tried in order up to the first issue, which ends the run: the tests that concern it; for SQL the
+same with every row of their tables; the others. With --stages 1 the later ones are left to another run.
 """
 import argparse
 import csv
@@ -29,18 +30,22 @@ BINARY = ".build/debug/versiongatePackageTests.xctest"
 # For so many seconds a run may print nothing.
 PATIENCE = 150
 # These look for a passage of a function, or for the text of the sources, and would find any mutant.
-SKIPPED = "InjectedFaultTests|PackageTests"
-# Those of the first four have a database.
+SKIPPED = r"InjectedFaultTests|PackageTests|PolicyWarningTests/findsFaults"
+WHOLE = {"VERSIONGATE_PAIRS": "20000"}
+# Where every row is tried, these would try random policies for many minutes.
+SLOW = "EquivalenceTests.EquivalenceTests|PolicyWarningTests|StatusTests|RolloutTests|RangeFaultTests|RangeSuggestionTests"
+# Those of the first six have a database.
 TARGETS = ["VersionGateCommands", "PolicyDocument", "PolicyPages", "PolicyServer", "PolicyStore", "Equivalence", "UpdatePolicy",
            "UpdateFeeds", "FeedTemplates", "CheckListener", "Postgres", "PrivatePostgres", "Systemd"]
 ALL = rf"^({'|'.join(TARGETS)})Tests\."
 STORE = r"^(PolicyStoreTests|EquivalenceTests)\."
 # The suites that are about a migration, which are tried first.
 CONCERNED = {
+    "0000_schema": "SchemaTests|SchemaFaultTests|SchemaMigratorTests",
     "0001_versions": "SpecificationVectorTests|RangeFaultTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
     "0002_clients": "SpecificationVectorTests|RolloutTests|SemanticCaseTests",
-    "0003_refusals": "PolicyStoreTests.RefusalTests|SemanticEditTests|BoundTests|ReleaseNoteTests",
-    "0005_rows": "PolicyStoreTests.WarningTests|RevisionTests|PolicyStoreTests.RefusalTests|SemanticEditTests",
+    "0003_refusals": "PolicyStoreTests.RefusalTests|SpecificationVectorTests|SemanticEditTests|BoundTests|ReleaseNoteTests|WrongInputTests",
+    "0005_rows": "PolicyStoreTests.WarningTests|SpecificationVectorTests|RevisionTests|SemanticEditTests|WrongInputTests",
     "0006_history": "RevisionTests|PolicyStoreTests.UndoTests|OpenEditTests",
     "0007_record": "RevisionTests|AdministrationTests|PolicyStoreTests.UndoTests|PolicyUpdateTests",
     "0008_guards": "GuardTests|WayOutTests|EquivalenceTests.HoldTests|StepsAndConsentTests|PolicyStoreTests.WarningTests",
@@ -56,18 +61,19 @@ CONCERNED = {
 
 
 def stages(kind, row):
-    """Filters of the tests that are tried for a mutant, one after the other."""
+    """What is tried for a mutant, one after the other: a filter of tests, and whether they try every row of their tables."""
     if kind == "sql":
-        return [CONCERNED.get(row["file"], STORE), STORE, rf"^({'|'.join(TARGETS[:4])})Tests\."]
-    own = row["file"].split("/")[1]
-    return [rf"^{own}Tests\." if own in TARGETS else ALL, ALL]
+        concerned = CONCERNED[row["file"]] if row else STORE
+        return [(concerned, False), (concerned, True), (rf"^({'|'.join(TARGETS[:6])})Tests\.", False)]
+    own = row["file"].split("/")[1] if row else "None"
+    return [(rf"^{own}Tests\." if own in TARGETS else ALL, False), (ALL, False)]
 
 
 class Run:
     """A process of tests that is ended at its first issue."""
 
-    def __init__(self, tree, filter, environment, log):
-        arguments = [tree / BINARY, "--testing-library", "swift-testing", "--filter", filter, "--skip", SKIPPED]
+    def __init__(self, tree, filter, skipped, environment, log):
+        arguments = [tree / BINARY, "--testing-library", "swift-testing", "--filter", filter, "--skip", skipped]
         self.issue, self.tests, self.is_loaded = None, 0, True
         self.process = subprocess.Popen(
             arguments, cwd=tree, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -120,7 +126,9 @@ def try_mutant(kind, tree, number, row, tried, log):
             file.flush()
             environment["VERSIONGATE_MUTANT_SQL"] = file.name
         for stage in tried:
-            run = Run(tree, stages(kind, row)[stage], environment, log)
+            filter, is_whole = stages(kind, row)[stage]
+            skipped, more = (f"{SKIPPED}|{SLOW}", WHOLE) if is_whole else (SKIPPED, {})
+            run = Run(tree, filter, skipped, environment | more, log)
             if run.issue:
                 killer = run.issue if run.is_loaded else "does not load"
                 break
@@ -148,7 +156,7 @@ def main():
     known = read(results)
     with open(results.with_suffix(".log"), "a") as log:
         for number in ["0"] + (options.numbers or list(rows)):
-            row = rows.get(number) or {"file": "none/"}
+            row = rows.get(number)
             tried = int(known[number]["stage"]) if number in known else 0
             last = min(options.stages, len(stages(options.kind, row)))
             if number in known and known[number]["killed by"] != "survived" or tried >= last:
