@@ -1,5 +1,4 @@
 import Foundation
-import PolicyStore
 import Postgres
 import PrivatePostgres
 
@@ -13,7 +12,7 @@ public enum ClusterTemplate {
                 lease.configuration().patient,
                 logger: TestDatabase.logger
             )
-            try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection)
+            try await TestDatabase.migrate(connection)
             await connection.close()
         }
     }
