@@ -60,21 +60,23 @@ public final class WarmDatabase: Sendable {
 
     /// The rows of a new database, and where its sequences begin, in tables that only this session sees.
     private static let keeping = """
+        CREATE TEMP TABLE kept AS
+            SELECT oid::regclass AS place, format('kept_%s', oid) AS name, relkind FROM pg_class
+            WHERE relkind IN ('r', 'S') AND relpersistence = 'p'
+              AND relnamespace IN ('public'::regnamespace, 'versiongate_internal'::regnamespace);
+        SELECT string_agg(place::text, ', ') AS tables FROM kept WHERE relkind = 'r' \\gset
         DO $$
         DECLARE
             one record;
         BEGIN
-            CREATE TEMP TABLE kept AS
-                SELECT oid::regclass AS place, format('kept_%s', oid) AS name, relkind FROM pg_class
-                WHERE relkind IN ('r', 'S') AND relpersistence = 'p'
-                  AND relnamespace IN ('public'::regnamespace, 'versiongate_internal'::regnamespace);
             FOR one IN SELECT * FROM kept WHERE relkind = 'r' LOOP
                 EXECUTE format('CREATE TEMP TABLE %I AS TABLE %s', one.name, one.place);
             END LOOP;
         END $$;
         """
 
-    /// Deletes what is not in a new database, puts back what is, and compares each table.
+    /// Deletes what is not in a new database, puts back what is, and compares each table. The space of what was deleted is
+    /// given back, so that rows come in the same order whatever was there before.
     private static let restoring = """
         BEGIN;
         SET LOCAL session_replication_role = replica;
@@ -97,5 +99,6 @@ public final class WarmDatabase: Sendable {
             END LOOP;
         END $$;
         COMMIT;
+        VACUUM :tables;
         """
 }
