@@ -64,7 +64,7 @@ public final class WarmDatabase: Sendable {
             SELECT oid::regclass AS place, format('kept_%s', oid) AS name, relkind FROM pg_class
             WHERE relkind IN ('r', 'S') AND relpersistence = 'p'
               AND relnamespace IN ('public'::regnamespace, 'versiongate_internal'::regnamespace);
-        SELECT string_agg(place::text, ', ') AS tables FROM kept WHERE relkind = 'r' \\gset
+        SELECT 'VACUUM ' || string_agg(place::text, ', ') FROM kept WHERE relkind = 'r' \\gexec
         DO $$
         DECLARE
             one record;
@@ -76,7 +76,7 @@ public final class WarmDatabase: Sendable {
         """
 
     /// Deletes what is not in a new database, puts back what is, and compares each table. The space of what was deleted is
-    /// given back, so that rows come in the same order whatever was there before.
+    /// given back, so that plans, and the order of rows, are the same whatever was there before.
     private static let restoring = """
         BEGIN;
         SET LOCAL session_replication_role = replica;
@@ -85,20 +85,27 @@ public final class WarmDatabase: Sendable {
             one record;
             differs bool;
         BEGIN
-            FOR one IN SELECT * FROM kept WHERE relkind = 'r' LOOP
+            FOR one IN
+                SELECT * FROM kept
+                 WHERE relkind = 'r' AND (pg_relation_size(place) > 0 OR pg_relation_size(to_regclass(name)) > 0)
+            LOOP
                 EXECUTE format('DELETE FROM %s', one.place);
                 EXECUTE format('INSERT INTO %s OVERRIDING SYSTEM VALUE SELECT * FROM %I', one.place, one.name);
-                EXECUTE format('SELECT EXISTS (TABLE %1$s EXCEPT ALL TABLE %2$I) OR EXISTS (TABLE %2$I EXCEPT ALL TABLE %1$s)',
-                               one.place, one.name) INTO differs;
+                EXECUTE format(
+                    'SELECT EXISTS (TABLE %1$s EXCEPT ALL TABLE %2$I) OR EXISTS (TABLE %2$I EXCEPT ALL TABLE %1$s)',
+                    one.place, one.name
+                ) INTO differs;
                 IF differs THEN
                     RAISE EXCEPTION 'the rows of % differ from those of a new database', one.place;
                 END IF;
             END LOOP;
-            FOR one IN SELECT s.* FROM kept k JOIN pg_sequences s ON format('%I.%I', schemaname, sequencename)::regclass = k.place LOOP
-                PERFORM setval(format('%I.%I', one.schemaname, one.sequencename)::regclass, one.start_value, false);
-            END LOOP;
+            PERFORM setval(k.place, s.start_value, false)
+               FROM kept AS k JOIN pg_sequences AS s ON format('%I.%I', schemaname, sequencename)::regclass = k.place
+              WHERE s.last_value IS NOT NULL;
         END $$;
         COMMIT;
-        VACUUM :tables;
+        SELECT 'VACUUM ' || string_agg(place::text, ', ') FROM kept
+         WHERE relkind = 'r' AND pg_relation_size(place) > 0 \\gexec
+        SELECT FROM kept WHERE false;
         """
 }
