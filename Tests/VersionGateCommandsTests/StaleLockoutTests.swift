@@ -105,6 +105,9 @@ struct StaleLockoutTests {
         var kills = 0
         var standIns = 0
         var braked = 0
+
+        /// Whether there was what the run is about.
+        var isTelling: Bool { lockouts > 0 && kills > 0 && edits > 0 }
     }
 
     /// One answer of a check.
@@ -281,7 +284,9 @@ struct StaleLockoutTests {
                 do {
                     for place in places { try await place.start() }
                     try await run.edit()
-                    while run.outcome.answers < LoadedChecks.count, run.outcome.wrong.isEmpty { try await run.step() }
+                    // What the run is about comes by chance: few answers may have had none of it.
+                    var most: Int { run.outcome.isTelling ? LoadedChecks.count : 50_000 }
+                    while run.outcome.wrong.isEmpty, run.outcome.answers < most { try await run.step() }
                     result = .success(())
                 } catch {
                     result = .failure(error)
@@ -290,7 +295,7 @@ struct StaleLockoutTests {
                 print("stale lockouts: \(run.outcome)")
                 try result.get()
                 #expect(run.outcome.wrong.isEmpty)
-                #expect(run.outcome.lockouts > 0 && run.outcome.kills > 0 && run.outcome.edits > 0)
+                #expect(run.outcome.isTelling)
                 if LoadedChecks.count >= 20_000 { #expect(run.outcome.standIns > 0 && run.outcome.braked > 0) }
             }
         }
