@@ -120,7 +120,8 @@ struct BuiltBinary: Sendable {
             Invocation(words: arguments, environment: environment.merging(variables) { $1 }), standardInput: file,
             print: { text in printed.withLock { $0.output += text } },
             printError: { text in printed.withLock { $0.errors += text } },
-            secondsAheadOfUTC: variables["TZ"] == nil ? nil : Self.offsetInCentralEurope
+            secondsAheadOfUTC: variables["TZ"] == nil ? nil : Self.offsetInCentralEurope,
+            openSession: WarmDatabase.openSession
         )
         let status = await VersionGate.run(in: context)
         return printed.withLock { Result(status: Int(status), output: $0.output, errors: $0.errors) }

@@ -41,16 +41,16 @@ enum RunningDatabase: Sendable {
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil,
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await Progress.showing("Connecting to the database", on: terminal) {
-            try await PostgresConnection.connect(configuration(as: role), logger: logger, onNotice: onNotice)
+        let session = try await Progress.showing("Connecting to the database", on: terminal) {
+            try await CommandContext.current.openSession(configuration(as: role), logger, onNotice)
         }
         let result: Swift.Result<Result, any Error>
         do {
-            result = .success(try await body(connection))
+            result = .success(try await body(session.connection))
         } catch {
             result = .failure(error)
         }
-        await connection.close()
+        await session.end()
         return try result.get()
     }
 

@@ -1,6 +1,8 @@
 package import Foundation
+package import Logging
 import PolicyServer
 package import PolicyStore
+package import Postgres
 
 /// What a command has of the world around it: how it was called, where it reads and prints, and what clocks show.
 package struct CommandContext: Sendable {
@@ -20,6 +22,8 @@ package struct CommandContext: Sendable {
     let printError: @Sendable (String) -> Void
     /// How many seconds clocks are ahead of UTC at a moment, in seconds since 1970.
     let secondsAheadOfUTC: @Sendable (Int64) -> Int64
+    /// Opens the sessions of the command.
+    let openSession: OpenSession
 
     /// The arguments of the command line.
     var arguments: [String] { invocation.words }
@@ -39,6 +43,7 @@ package struct CommandContext: Sendable {
         print = { Swift.print($0, terminator: "") }
         printError = { DescriptorWriter.write($0, to: STDERR_FILENO) }
         secondsAheadOfUTC = LocalTime.offsetOfThisMachine
+        openSession = Self.openNewSession
     }
 
     /// A context without a terminal, for a command in a process of its caller's.
@@ -49,12 +54,14 @@ package struct CommandContext: Sendable {
     ///   - print: Receives what it prints to standard output.
     ///   - printError: Receives what it prints to standard error.
     ///   - secondsAheadOfUTC: The time zone; that of this machine if there is none.
+    ///   - openSession: Opens its sessions; new ones if there is none.
     package init(
         _ invocation: Invocation,
         standardInput: FileHandle,
         print: @escaping @Sendable (String) -> Void,
         printError: @escaping @Sendable (String) -> Void,
-        secondsAheadOfUTC: (@Sendable (Int64) -> Int64)? = nil
+        secondsAheadOfUTC: (@Sendable (Int64) -> Int64)? = nil,
+        openSession: OpenSession? = nil
     ) {
         self.invocation = invocation
         self.standardInput = standardInput
@@ -64,6 +71,19 @@ package struct CommandContext: Sendable {
         self.print = print
         self.printError = printError
         self.secondsAheadOfUTC = secondsAheadOfUTC ?? LocalTime.offsetOfThisMachine
+        self.openSession = openSession ?? Self.openNewSession
+    }
+}
+
+extension CommandContext {
+    /// Opens a session, whose notices a handler receives, and says what ends it.
+    package typealias OpenSession = @Sendable (
+        _ configuration: PostgresConfiguration, _ logger: Logger, _ onNotice: (@Sendable (PostgresNotice) -> Void)?
+    ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
+
+    private static let openNewSession: OpenSession = { configuration, logger, onNotice in
+        let connection = try await PostgresConnection.connect(configuration, logger: logger, onNotice: onNotice)
+        return (connection, { await connection.close() })
     }
 }
 

@@ -9,6 +9,7 @@ public final class PsqlSession: Sendable {
     private let input = Pipe()
     private let output = Pipe()
     private let sent = Mutex(0)
+    private let backend = Mutex<Int32?>(nil)
 
     /// Starts psql on a database, as a role.
     public init(_ database: TestDatabase, user: String = "versiongate_admin") throws {
@@ -18,15 +19,22 @@ public final class PsqlSession: Sendable {
             "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--field-separator= | ", "-v",
             "SHOW_CONTEXT=never", database.url(user: user),
         ]
-        // Times are shown alike wherever the tests run.
-        psql.environment = ProcessInfo.processInfo.environment.merging(["PGTZ": "UTC"]) { $1 }
+        // Times are shown alike wherever the tests run. What waits for a lock of another step in vain is ended.
+        psql.environment = ProcessInfo.processInfo.environment.merging(
+            ["PGTZ": "UTC", "PGOPTIONS": "-c statement_timeout=60s"]
+        ) { $1 }
         psql.standardInput = input
         psql.standardOutput = output
         psql.standardError = output
         psql.terminationHandler = { [ended] _ in ended.signal() }
         try psql.run()
         process = Mutex(psql)
+        let answer = try ask("SELECT pg_backend_pid();")
+        backend.withLock { $0 = Int32(answer.dropLast()) }
     }
+
+    /// Its process in the server.
+    var processID: Int32? { backend.withLock(\.self) }
 
     /// Runs statements, and returns when they are done.
     ///

@@ -45,8 +45,19 @@ public struct TestDatabase: Sendable {
         server.lease.url(user: user, database: name)
     }
 
-    /// Connects as a role; by default as the superuser who owns the database.
+    /// Connects as a role; by default as the superuser who owns the database. The session may have served another test.
     public func connect(
+        user: String = PrivatePostgres.superuser,
+        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
+    ) async throws -> PostgresConnection {
+        if let warm = WarmDatabase.ofThisTest, warm.database.name == name {
+            return try await warm.connect(user: user, onNotice: onNotice)
+        }
+        return try await connectAnew(user: user, onNotice: onNotice)
+    }
+
+    /// Connects as a role, to a session that is new.
+    public func connectAnew(
         user: String = PrivatePostgres.superuser,
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
     ) async throws -> PostgresConnection {

@@ -24,21 +24,20 @@ public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A case whose test has a database for all of its cases is within it.
         guard TestDatabase.ofThisTest == nil else { return try await function() }
+        if isMigrated { return try await WarmDatabase.with { _ in try await fill(function) } }
         let server = try await TestServer.shared.value
-        let database = try await server.createDatabase(isMigrated: isMigrated)
-        let result: Result<Void, any Error>
-        do {
-            if let contents, !contents.isEmpty {
-                let connection = try await database.connect()
-                try await connection.execute(contents)
-                await connection.close()
-            }
-            result = .success(try await TestDatabase.$ofThisTest.withValue(database, operation: function))
-        } catch {
-            result = .failure(error)
+        let database = try await server.createDatabase(isMigrated: false)
+        defer { server.dropDatabase(database) }
+        try await TestDatabase.$ofThisTest.withValue(database) { try await fill(function) }
+    }
+
+    private func fill(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+        if let contents, !contents.isEmpty {
+            let connection = try await TestDatabase.current.connect()
+            try await connection.execute(contents)
+            await connection.close()
         }
-        server.dropDatabase(database)
-        try result.get()
+        try await function()
     }
 }
 

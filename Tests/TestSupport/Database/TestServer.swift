@@ -29,7 +29,7 @@ actor TestServer {
 
     private init() async throws {
         let options = PrivatePostgresOptions(
-            settings: Self.settings.merging(["max_connections": "200", "max_prepared_transactions": "2"]) { $1 },
+            settings: Self.settings.merging(["max_connections": "400", "max_prepared_transactions": "2"]) { $1 },
             additionalRoles: TestDatabase.additionalRoles, isDisposable: true
         )
         lease = try await PrivatePostgres(

@@ -1,34 +1,59 @@
-import Dispatch
-import Foundation
+public import Logging
+public import Postgres
 import PrivatePostgres
 import Synchronization
 
-/// A migrated database whose sessions stay open from one test to the next, so that each finds its functions compiled.
+/// A migrated database that one test uses after the other, and whose sessions stay open, so that each test finds the
+/// functions compiled that the ones before it called.
 ///
-/// After each test its rows are those of a new database. Roles, tables, functions and settings are not put back.
+/// Each test finds the rows of a new database. Where a test changes anything but rows, such as a table, a function or a
+/// setting of the database, its database is used no more. Roles belong to the whole server and are not put back.
 public final class WarmDatabase: Sendable {
     /// The database.
     public let database: TestDatabase
-    private let sessions = Mutex<[String: PsqlSession]>([:])
+    private let consoles = Mutex<[String: PsqlSession]>([:])
+    private let sessions: WarmSessions
     private static let free = Mutex<[WarmDatabase]>([])
+
+    /// That of the running test.
+    @TaskLocal static var ofThisTest: WarmDatabase?
 
     private init(_ database: TestDatabase) {
         self.database = database
+        sessions = WarmSessions(database)
     }
 
     /// Runs `body` with a database that nothing else uses meanwhile.
     public static func with<Result>(_ body: (WarmDatabase) async throws -> Result) async throws -> Result {
-        let warm: WarmDatabase
-        if let one = free.withLock({ $0.popLast() }) {
-            warm = one
-        } else {
-            warm = WarmDatabase(try await TestServer.shared.value.createDatabase(isMigrated: true))
-            _ = try await warm.psql("owner").answer(keeping)
+        let warm = try await next()
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(
+                try await TestDatabase.$ofThisTest.withValue(warm.database) {
+                    try await $ofThisTest.withValue(warm) { try await body(warm) }
+                }
+            )
+            free.withLock { $0.append(warm) }
+        } catch {
+            result = .failure(error)
+            warm.drop()
         }
-        // One in which something failed is used no more.
-        let result = try await TestDatabase.$ofThisTest.withValue(warm.database) { try await body(warm) }
-        free.withLock { $0.append(warm) }
-        return result
+        return try result.get()
+    }
+
+    private static func next() async throws -> WarmDatabase {
+        while let one = free.withLock({ $0.popLast() }) {
+            if (try? await one.reset()) != nil { return one }
+            one.drop()
+        }
+        let warm = WarmDatabase(try await TestServer.shared.value.createDatabase(isMigrated: true))
+        let answer = try await warm.psql("owner").answer(keeping)
+        guard answer.isEmpty else { throw CompanionError("a database cannot be kept: \(answer)") }
+        return warm
+    }
+
+    private func drop() {
+        database.server.dropDatabase(database)
     }
 
     /// The psql of a role: `owner`, the superuser; `alice`, `bob` or `carol`, who may log in once a test has made them; or
@@ -40,22 +65,82 @@ public final class WarmDatabase: Sendable {
             case "alice", "bob", "carol": "test_\(role)"
             default: "versiongate_\(role)"
             }
-        if let session = sessions.withLock({ $0[role] }) { return session }
-        let session = try PsqlSession(database, user: user)
-        sessions.withLock { $0[role] = session }
-        return session
+        if let console = consoles.withLock({ $0[role] }) { return console }
+        let console = try PsqlSession(database, user: user)
+        consoles.withLock { $0[role] = console }
+        return console
+    }
+
+    /// A session of a role, which the test may close, or leave open for another test.
+    func connect(
+        user: String, onNotice: (@Sendable (PostgresNotice) -> Void)?
+    ) async throws -> PostgresConnection {
+        try await sessions.lend(user, onNotice).connection
+    }
+
+    /// Opens the sessions of a command on the database of the running test: those that are open already, if there are any.
+    public static let openSession: CommandSession = { configuration, logger, onNotice in
+        if let warm = ofThisTest, let user = warm.user(of: configuration) {
+            let session = try await warm.sessions.lend(user, onNotice)
+            return (session.connection, { await warm.sessions.takeBack(session) })
+        }
+        let connection = try await PostgresConnection.connect(configuration, logger: logger, onNotice: onNotice)
+        return (connection, { await connection.close() })
+    }
+
+    /// As `CommandContext.OpenSession`.
+    public typealias CommandSession = @Sendable (
+        PostgresConfiguration, Logger, (@Sendable (PostgresNotice) -> Void)?
+    ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
+
+    /// As whom a configuration connects to this database; nil if it is another database, or has settings of its own.
+    private func user(of configuration: PostgresConfiguration) -> String? {
+        guard configuration.overrides.isEmpty else { return nil }
+        return ["admin", "viewer", "server", "planner", "brake"].map { "versiongate_\($0)" }
+            .first { database.url(user: $0) == configuration.connectionString }
     }
 
     /// Makes the rows those of a new database, ends open transactions and takes settings of sessions back.
     public func reset() async throws {
-        for session in sessions.withLock({ Array($0.values) }) { _ = try await session.answer(Self.calming) }
-        let answer = try await psql("owner").answer(Self.restoring)
+        for (role, console) in consoles.withLock({ $0 }) {
+            // What the owner keeps is in temporary tables.
+            _ = try await console.answer(role == "owner" ? Self.calming : Self.calming + " DISCARD TEMP;")
+        }
+        await sessions.takeBackAll()
+        let processes = sessions.processIDs + consoles.withLock { $0.values.compactMap(\.processID) }
+        let answer = try await psql("owner").answer(
+            "\\set kept '\(processes.map(String.init).joined(separator: ","))'\n\(Self.restoring)"
+        )
         guard answer.isEmpty else { throw CompanionError("a database cannot be put back: \(answer)") }
     }
 
     private static let calming = """
         \\set VERBOSITY default
-        ROLLBACK; RESET SESSION AUTHORIZATION; RESET ALL;
+        ROLLBACK; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *; DEALLOCATE ALL;
+        """
+
+    /// How many rows each catalog has of what is kept, and the last transaction that wrote one of them.
+    private static let catalogs = """
+        SELECT 'class' AS name, count(*), max(xmin::text::bigint) FROM pg_class WHERE relpersistence = 'p'
+         UNION ALL
+        SELECT 'attribute', count(*), max(a.xmin::text::bigint)
+          FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid WHERE c.relpersistence = 'p'
+         UNION ALL
+        SELECT 'proc', count(*), max(xmin::text::bigint) FROM pg_proc
+         UNION ALL
+        SELECT 'trigger', count(*), max(xmin::text::bigint) FROM pg_trigger
+         UNION ALL
+        SELECT 'constraint', count(*), max(xmin::text::bigint) FROM pg_constraint
+         UNION ALL
+        SELECT 'enum', count(*), max(xmin::text::bigint) FROM pg_enum
+         UNION ALL
+        SELECT 'namespace', count(*), max(xmin::text::bigint) FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp_'
+         UNION ALL
+        SELECT 'database', count(*), max(xmin::text::bigint) FROM pg_database WHERE datname = current_database()
+         UNION ALL
+        SELECT 'setting', count(*), max(s.xmin::text::bigint)
+          FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase
+         WHERE datname = current_database()
         """
 
     /// The rows of a new database, and where its sequences begin, in tables that only this session sees.
@@ -73,11 +158,16 @@ public final class WarmDatabase: Sendable {
                 EXECUTE format('CREATE TEMP TABLE %I AS TABLE %s', one.name, one.place);
             END LOOP;
         END $$;
+        CREATE TEMP TABLE kept_catalogs AS \(catalogs);
         """
 
     /// Deletes what is not in a new database, puts back what is, and compares each table. The space of what was deleted is
     /// given back, so that plans, and the order of rows, are the same whatever was there before.
     private static let restoring = """
+        SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> ALL (string_to_array(:'kept', ',')::int[])
+           AND NOT pg_terminate_backend(pid, 10000);
+        SELECT 'the ' || name || ' catalog has changed' FROM (\(catalogs) EXCEPT TABLE kept_catalogs) AS changed;
         BEGIN;
         SET LOCAL session_replication_role = replica;
         DO $$

@@ -12,19 +12,19 @@ struct TranscriptTests {
     private static let chosen: [String] = {
         guard let names = ProcessInfo.processInfo.environment["VERSIONGATE_CASES"] else { return Transcript.names }
         let wanted = names.split(separator: ",")
-        return Transcript.names.filter { name in wanted.contains { name == $0 || name.hasPrefix("\($0)/") } }
+        let found = Transcript.names.filter { name in wanted.contains { name == $0 || name.hasPrefix("\($0)/") } }
+        precondition(!found.isEmpty, "VERSIONGATE_CASES names no file of Tests/Cases: \(names)")
+        return found
     }()
 
     @Test("What is answered is what is written", arguments: chosen)
     func answers(_ name: String) async throws {
         var transcript = try Transcript(name)
         let written = transcript
-        let head = transcript.cases[0].steps
         try await WarmDatabase.with { database in
-            for index in transcript.cases.indices {
-                // What stands before the first case is written once, and begins each of them.
-                guard index == 0 ? transcript.cases.count == 1 : true else { continue }
-                try await Self.carryOut(&transcript, index, head: index == 0 ? [] : head, database)
+            // What stands before the first case begins each of them.
+            for index in transcript.cases.indices where index > 0 || transcript.cases.count == 1 {
+                try await Self.carryOut(&transcript, index, database)
             }
         }
         if Self.writes, transcript.text != written.text {
@@ -32,28 +32,31 @@ struct TranscriptTests {
         }
     }
 
-    private static func carryOut(
-        _ transcript: inout Transcript, _ index: Int, head: [Transcript.Step], _ database: WarmDatabase
-    ) async throws {
-        let one = transcript.cases[index]
-        var parts = one.parts
-        let written = transcript
+    private static func carryOut(_ transcript: inout Transcript, _ index: Int, _ database: WarmDatabase) async throws {
+        let (title, path) = (transcript.cases[index].title, transcript.path)
+        let places = index == 0 ? [0] : [0, index]
+        let inputs = try Transcript.inputs(of: places.flatMap { transcript.cases[$0].steps })
         do {
-            try await TranscriptStage.with(database, inputs: try Transcript.inputs(of: head + one.steps)) { stage in
-                for step in head { compare(step, try await stage.answer(step), one.title, written) }
-                for (place, part) in one.parts.enumerated() {
-                    guard case .step(var step) = part else { continue }
-                    let answer = try await stage.answer(step)
-                    TranscriptRules.check(step, answer, at: location(step, written))
-                    compare(step, answer, one.title, written)
-                    step.answer = answer
-                    parts[place] = .step(step)
+            try await TranscriptStage.with(database, inputs: inputs) { stage in
+                for place in places {
+                    for (number, part) in transcript.cases[place].parts.enumerated() {
+                        guard case .step(var step) = part else { continue }
+                        let answer: [String]
+                        do {
+                            answer = try await stage.answer(step)
+                        } catch {
+                            throw Transcript.Fault(description: "line \(step.line): \(error)")
+                        }
+                        TranscriptRules.check(step, answer, at: location(step, transcript))
+                        compare(step, answer, title, transcript)
+                        step.answer = answer
+                        transcript.cases[place].parts[number] = .step(step)
+                    }
                 }
             }
         } catch {
-            throw Transcript.Fault(description: "\(transcript.path): \(one.title): \(error)")
+            throw Transcript.Fault(description: "\(path): \(title): \(error)")
         }
-        transcript.cases[index].parts = parts
     }
 
     private static func location(_ step: Transcript.Step, _ transcript: Transcript) -> SourceLocation {
