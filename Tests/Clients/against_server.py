@@ -143,7 +143,7 @@ class Server:
     """A versiongate server with a private PostgreSQL, which signs lockouts."""
 
     def __init__(self, program, folder):
-        self.program, self.folder = program, folder
+        self.program, self.folder, self.policy = program, folder, None
         self.environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
         self.key = os.path.join(folder, "lockout-key.pem")
         self.public_key = public_key(program, self.key)
@@ -177,16 +177,22 @@ class Server:
         finally:
             connection.close()
 
-    def send(self, app, messages):
-        """Applies a policy, and waits until the server sends these messages."""
+    def apply(self, text):
         path = os.path.join(self.folder, "policy.yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(policy(app, messages))
+            file.write(text)
         applied = subprocess.run(
             [self.program, "apply", path, "--yes", "--removals"], capture_output=True, text=True, env=self.environment,
             stdin=subprocess.DEVNULL, check=False)
         if applied.returncode:
-            raise Failure(f"apply refused: {applied.stderr}\n{policy(app, messages)}")
+            raise Failure(f"apply refused: {applied.stderr}\n{text}")
+        self.policy = text
+
+    def send(self, app, messages):
+        """Applies a policy, and waits until the server sends these messages."""
+        text = policy(app, messages)
+        if text != self.policy:
+            self.apply(text)
         question = {k: v for k, v in app.items() if k not in ("attributes", "maximumAge", "publicKeys") and v is not None}
         question.update(app.get("attributes") or {})
         body = json.dumps(question).encode()
