@@ -286,7 +286,9 @@ class Judge:
                 return
             self.count += 0 if attempt else count
             wrong = [one for one in scenarios if one["name"] in faults and one["name"] not in ADDRESS_TIMES[:-1]]
-            again = [one for one in wrong if attempt + 1 < MOST_ATTEMPTS and is_of_time(one, faults[one["name"]])]
+            # What was given up in one may come in the next.
+            is_late = any(is_of_time(one, faults[one["name"]]) for one in wrong)
+            again = wrong if is_late and attempt + 1 < MOST_ATTEMPTS else []
             self.faults += [f"{self.name}: {what}: {faults[one['name']]}" for one in wrong if one not in again]
             if not again:
                 return
