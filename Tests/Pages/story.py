@@ -1,4 +1,4 @@
-"""Opens each page of a server with a policy and 30 days of counts, as people do, and compares what it says with SQL."""
+"""Opens each page of a server with a policy and 30 days of counts, as people do."""
 
 import csv
 import json
