@@ -24,7 +24,7 @@ class Listeners:
     def ask(self, is_management, request, method="GET"):
         """The status, the header fields and the body of the answer to some bytes."""
         host, port = self.addresses[is_management].rsplit(":", 1)
-        with socket.create_connection((host, int(port)), timeout=20) as connection:
+        with socket.create_connection((host, int(port)), timeout=300) as connection:
             connection.sendall(request.encode("latin-1"))
             response = http.client.HTTPResponse(connection, method=method)
             response.begin()

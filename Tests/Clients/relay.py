@@ -1,4 +1,5 @@
 """The relay between a library and a server: it keeps what was asked, and makes the faults that no server makes."""
+import contextlib
 import json
 import shutil
 import socket
@@ -15,8 +16,8 @@ from bad_networks import CHUNKED, FAULTS, NEWS, TRUSTED
 # Two checks at the same time are begun in this time.
 SECONDS_OF_ANSWER = 0.5
 LENGTH, CHUNKS, UNTIL_CLOSED = 0, 1, 2
-# A library that has given up closes its connection. Far more than that takes.
-SECONDS_TO_CLOSE = 20
+# A library that has given up closes its connection. Far more than that takes, on a busy machine too.
+SECONDS_TO_CLOSE = 120
 # No library says more of the device than this.
 AGENTS = ("versiongate", "VersionGateClient", "node")
 # An answer without an end comes at some 30 MB/s. So much of it is taken by a library that reads on until its time is up.
@@ -40,11 +41,23 @@ class Relay(socketserver.ThreadingTCPServer):
         self.first_answer = first_answer or {"fails": "unreachable"}
         self.port = self.server_address[1]
         self.address = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}{path}"
-        self.begin({"steps": []})
+        self.requests, self.complaints, self.open = [], [], []
+        # By the address of the client, for each connection: whether what it asks has been taken.
+        self.coming = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.begin({"steps": []})
 
     def begin(self, scenario):
-        """A scenario begins."""
+        """A scenario begins. A question that a library gave up in the one before, and that comes late, is none of its own."""
+        self.answer, self.delay = {"fails": "unreachable"}, 0
+        with contextlib.suppress(OSError), socket.create_connection(self.server_address, SECONDS_TO_CLOSE) as last:
+            # It is accepted behind all others, and then reset.
+            last.shutdown(socket.SHUT_WR)
+            while last.recv(1_024):
+                pass
+        for client_address, taken in list(self.coming.items()):
+            taken.wait(SECONDS_TO_CLOSE)
+            del self.coming[client_address]
         self.answer, self.requests, self.complaints = self.first_answer, [], []
         self.delay = SECONDS_OF_ANSWER if any("together" in s.get("check", {}) for s in scenario["steps"]) else 0
         self.open = []
@@ -57,6 +70,19 @@ class Relay(socketserver.ThreadingTCPServer):
                 self.complaints.append("a connection stays open")
         requests, self.requests, self.open = self.requests, [], []
         return requests
+
+    def process_request(self, request, client_address):
+        self.coming[client_address] = threading.Event()
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        super().process_request_thread(request, client_address)
+        self.take(client_address)
+
+    def take(self, client_address):
+        """What came on a connection has been taken, if anything did."""
+        if taken := self.coming.get(client_address):
+            taken.set()
 
     def get_request(self):
         connection, address = super().get_request()
@@ -83,6 +109,7 @@ class Connection(socketserver.StreamRequestHandler):
         fields = {name.lower(): value for name, _, value in (field.partition(": ") for field in fields)}
         body = self.rfile.read(int(fields.get("content-length", 0))) or b"null"
         relay.requests.append(json.loads(body))
+        relay.take(self.client_address)
         self.judge(request, fields)
         if answer.get("fails") == "unreachable":
             self.reset()

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # script/faults reads all of these files, which share their names
-# What the scenarios are made of: processes, PostgreSQL, servers, nginx, load, edits, and what is noted of them.
+# What the scenarios are made of: processes, PostgreSQL, servers, load, edits, and what is noted of them.
 # script/faults reads this file; it sets `faults` (this folder), `folder` (for what a run writes) and `binary`, and for
 # each scenario `place` (its part of `folder`) and `seconds` (how long its fault lasts).
 
@@ -140,16 +140,6 @@ new_postgres() {
     run_postgres "$@"
 }
 
-# standby NAME PRIMARY [OPTION...]: a streaming standby.
-new_standby() {
-    local name=$1 primary=$2
-    shift 2
-    postgres_folder "$name"
-    "${as_database_user[@]}" "$postgres_programs/pg_basebackup" --pgdata "$place/$name/data" --write-recovery-conf \
-        --checkpoint fast --no-sync --host "$place/$primary" --port "${port[$primary]}" --username postgres
-    run_postgres "$name" "$@"
-}
-
 # psql_of NAME ARGUMENT...: as superuser, for whom a few connections are kept free.
 psql_of() {
     local name=$1
@@ -158,8 +148,8 @@ psql_of() {
         --host "$place/$name" --port "${port[$name]}" --username postgres --dbname versiongate "$@"
 }
 
-# url_of NAME [PORT]: how the server connects, over TCP with a password.
-url_of() { echo "postgresql://versiongate_server:first@127.0.0.1:${2:-${port[$1]}}/versiongate"; }
+# url_of NAME: how the server connects, over TCP.
+url_of() { echo "postgresql://versiongate_server@127.0.0.1:${port[$1]}/versiongate"; }
 
 # make_template: the files of a PostgreSQL with the schema, an app and a rule, which every scenario begins with.
 make_template() {
@@ -178,8 +168,7 @@ make_template() {
 		max_wal_size = 16MB
 		fsync = off
 	END
-    printf '%s\n' 'local all,replication all trust' 'host all,replication postgres 127.0.0.1/32 trust' \
-        'host all versiongate_server all scram-sha-256' > "$data/pg_hba.conf"
+    printf '%s\n' 'local all all trust' 'host all versiongate_server all trust' > "$data/pg_hba.conf"
     port[postgres]=$(free_port)
     launch postgres "${as_database_user[@]}" "$postgres_programs/postgres" -D "$data" -k "$place/postgres" \
         -p "${port[postgres]}"
@@ -189,7 +178,6 @@ make_template() {
     DATABASE_URL="host=$place/postgres port=${port[postgres]} user=postgres dbname=versiongate" "$binary" migrate \
         > "$place/migrate.log" 2>&1
     psql_of postgres > /dev/null <<- 'END'
-		ALTER ROLE versiongate_server PASSWORD 'first';
 		INSERT INTO apps (bundle, name) VALUES ('com.example.doto', 'Doto');
 		INSERT INTO rules (key, bundle, enabled, title, text)
 		VALUES ('fault', 'com.example.doto', true, 'Edit 0', 'The title tells which edit is live.');
@@ -227,9 +215,6 @@ ready_says() {
     shift
     for text in "$@"; do [[ $document == *"$text"* ]] || return 1; done
 }
-
-# memory NAME: its resident memory in MB.
-memory() { awk '/^VmRSS/ { printf "%d", $2 / 1000 }' "/proc/${pid[$1]}/status"; }
 
 # --- load and edits ---
 
@@ -276,20 +261,15 @@ fault_ends() {
 no_server_from_now() { printf '%s ' "$(now)" >> "$place/down"; }
 a_server_from_now() { now >> "$place/down"; }
 
-# recovers POSTGRESQL SECONDS: a fresh edit is answered that soon after the end of the fault.
+# recovers POSTGRESQL SECONDS: a fresh edit is answered that soon after the end of the fault; notes how soon.
 recovers() {
     until edit "$1"; do
         [[ $(now) -lt $((fault_ended + $2 * 1000)) ]] || fail "no edit could be made within $2 s"
         sleep 0.1
     done
-    answers_edit "$2"
-}
-
-# answers_edit SECONDS: the last edit is answered that soon after the end of the fault; notes how soon.
-answers_edit() {
     local latest=0 time name
     until everybody_sees "Edit $edits"; do
-        [[ $(now) -lt $((fault_ended + $1 * 1000 + 1000)) ]] || fail "a fresh edit is not answered within $1 s"
+        [[ $(now) -lt $((fault_ended + $2 * 1000 + 1000)) ]] || fail "a fresh edit is not answered within $2 s"
         sleep 0.05
     done
     for name in "${loads[@]}"; do
@@ -299,22 +279,13 @@ answers_edit() {
     time=$((latest - fault_ended))
     echo "$time" > "$place/recovered"
     echo "$latest recovered" >> "$place/times"
-    [[ $time -le $(($1 * 1000)) ]] || fail "a fresh edit was answered after $time ms, not within $1 s"
+    [[ $time -le $(($2 * 1000)) ]] || fail "a fresh edit was answered after $time ms, not within $2 s"
 }
 
 # keep_longest: of the times noted since the scenario began, the longest is told.
 keep_longest() {
     cat "$place/recovered" >> "$place/all-recovered"
     sort -n "$place/all-recovered" | tail -n 1 > "$place/recovered"
-}
-
-# never_went_back: no load saw an older edit after a newer one.
-never_went_back() {
-    local name
-    for name in "${loads[@]}"; do
-        awk '$1 == "answer" && $3 == "Edit" { if ($4 + 0 < last) exit 1; last = $4 + 0 }' "${log[$name]}" ||
-            fail "an older edit was answered after a newer one"
-    done
 }
 
 # usual: what most scenarios begin with: a PostgreSQL, a server and its load.

@@ -74,7 +74,7 @@ memory_limited() {
         is_gone "$name" || ends_in_time "$name"
     done
     fault_ends
-    recovers postgres 2
+    recovers postgres 5
     note "$started of 8 started"
     end_loads
     loads=()

@@ -23,25 +23,25 @@ def prove(browser):
     judge(browser, "bad")
     found = "\n".join(browser.faults)
     browser.faults = faults
-    for words in ("the id made is there twice", "without a heading for each column", "in place of it: <svg", "without its question",
-                  "a contrast of", "tells where from", "axe-core button-name", "axe-core color-contrast"):
+    for words in ("without a heading for each column", "an image without a role", "a contrast of", "tells where from",
+                  "axe-core button-name", "axe-core color-contrast", "axe-core duplicate-id"):
         if words not in found:
             browser.fault("bad", f"a page with this fault was let pass: {words}")
 
 
 BAD = """
-<button></button><p id="made">A</p><p id="made">B</p><table><thead><tr><th>A</th></tr></thead></table><figure></figure>
+<button></button><p id="made">A</p><p id="made">B</p><table><thead><tr><th>A</th></tr></thead></table>
 <svg><text y="20" fill="#777777">Pale at night</text><text y="40" fill="#999999">Pale</text></svg>
 <a href="https://example.com/">Away</a><p><font color="#999999">Pale</font></p><p><font color="#777777">Pale at night</font></p>
 """
 
 
 def judge_by_axe(browser, path):
-    """WCAG 2.2 AA, and what axe-core calls best practice."""
+    """WCAG 2.2 AA, what axe-core calls best practice, and ids that are there twice, which it leaves out by itself."""
     browser.run(AXE)
     found = browser.driver.execute_async_script(
         "const done = arguments[arguments.length - 1];"
-        "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations), error => done(String(error)))"
+        "axe.run(document, {resultTypes: ['violations'], rules: {'duplicate-id': {enabled: true}}}).then(found => done(found.violations), error => done(String(error)))"
     )
     if isinstance(found, str):
         browser.fault(path, f"axe-core failed: {found}")
@@ -98,46 +98,21 @@ return [nameOf(element), isVisible];
 RULES = """
 const faults = [];
 const brief = (element) => element.outerHTML.replace(/\\s+/g, " ").slice(0, 140);
-const textOf = (id) => document.getElementById(id)?.textContent.trim() ?? "";
-const nameOf = (element) => element.getAttribute("aria-label")?.trim()
-  || (element.getAttribute("aria-labelledby") ?? "").split(/\\s+/).map(textOf).join(" ").trim();
-
-if (!document.querySelector("meta[name=viewport]")) faults.push("there is no viewport");
-const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-for (const id of new Set(ids.filter((id, index) => ids.indexOf(id) !== index))) faults.push(`the id ${id} is there twice`);
 for (const element of document.querySelectorAll("a[href^='http']")) {
   if (new URL(element.href).host !== location.host && !element.relList.contains("noreferrer")) {
     faults.push(`a link away that tells where from: ${brief(element)}`);
   }
 }
 
-// Tables.
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.querySelectorAll("thead th")];
-  if (heads.length === 0 || heads.some((head) => head.scope !== "col" || !head.textContent.trim())) {
+  if (heads.length === 0 || heads.some((head) => head.scope !== "col")) {
     faults.push(`a table without a heading for each column: ${brief(table)}`);
   }
-  const isNamed = table.caption?.textContent.trim() || nameOf(table.closest("[role=group]") ?? table);
-  if (!isNamed) faults.push(`a table without a name: ${brief(table)}`);
-  for (const row of table.tBodies[0]?.rows ?? []) {
-    const cells = [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
-    if (cells !== heads.length) faults.push(`a row of ${cells} cells in a table of ${heads.length}: ${brief(row)}`);
-  }
+  if (!table.caption && !table.closest("[role=group][aria-label], [role=group][aria-labelledby]")) faults.push(`a table without a name: ${brief(table)}`);
 }
-
-// Images.
-for (const image of document.querySelectorAll("svg, img")) {
-  if (image.closest("[aria-hidden=true]")) continue;
-  const title = image.querySelector(":scope > title")?.textContent.trim();
-  const description = image.querySelector(":scope > desc")?.textContent.trim();
-  if (image.getAttribute("role") !== "img" || !title || !description || !nameOf(image)) {
-    faults.push(`an image without a role and a text in place of it: ${brief(image)}`);
-  }
-}
-for (const figure of document.querySelectorAll("figure")) {
-  if (!figure.querySelector("figcaption h3")?.textContent.trim() || !figure.querySelector("figcaption p")?.textContent.trim()) {
-    faults.push(`a chart without its question or its answer: ${brief(figure)}`);
-  }
+for (const image of document.querySelectorAll("svg:not([role=img]), img")) {
+  if (!image.closest("[aria-hidden=true]")) faults.push(`an image without a role: ${brief(image)}`);
 }
 
 // Contrast of what axe-core does not judge: text of images, edges of fields, placeholders.

@@ -32,8 +32,8 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         options.set_capability("unhandledPromptBehavior", "ignore")
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-        self.driver.set_page_load_timeout(60)
-        self.driver.set_script_timeout(60)
+        self.driver.set_page_load_timeout(300)
+        self.driver.set_script_timeout(300)
         self.width = self.scheme = None
         self.pages = self.requests = 0
         self.look(1600, "light")

@@ -112,7 +112,7 @@ class Component:
 
     def wait_for(self, what, condition):
         try:
-            return WebDriverWait(self.driver, 60, 0.02).until(condition)
+            return WebDriverWait(self.driver, 300, 0.02).until(condition)
         except Exception as error:
             raise AssertionError(f"{self.path}: {what} did not come about") from error
 
@@ -120,8 +120,24 @@ class Component:
         return self.wait_for(what, lambda _: self.run(script))
 
     def wait(self, dialog, is_open=True):
-        self.wait_script(f"{dialog} {'open' if is_open else 'closed'}", "return !!document.querySelector('versiongate-screens')"
-                         f"?.shadowRoot.querySelector('{dialog}')?.open === {json.dumps(is_open)}")
+        self.wait_root(f"{dialog} {'open' if is_open else 'closed'}", f"!!root?.querySelector('{dialog}')?.open === {json.dumps(is_open)}")
+
+    def root(self, script, *arguments):
+        """What a script gives; `root` is what the component has put into the page."""
+        return self.run("const root = document.querySelector('versiongate-screens')?.shadowRoot ?? null;" + script, *arguments)
+
+    def wait_root(self, what, condition):
+        """Until a condition on `root` is met."""
+        return self.wait_for(what, lambda _: self.root(f"return {condition}"))
+
+    def wait_time(self, pattern):
+        """Until the lockout says in words how long it lasts."""
+        self.wait_root(f"the time {pattern}", f"/{pattern}/.test(root?.querySelector('.until')?.textContent)")
+
+    def open_app(self, query="", messages=None):
+        """Opens the app, and waits for its scripts and not for an answer."""
+        self.open(query, messages, wait=False)
+        self.wait_script("the app", "return window.screens !== undefined")
 
     def wait_checks(self, more):
         count = self.server.checks
@@ -148,7 +164,7 @@ class Component:
             return not last
 
         try:
-            WebDriverWait(self.driver, 5, 0.02).until(covered)
+            WebDriverWait(self.driver, 60, 0.02).until(covered)
         except Exception:
             self.browser.fault(self.path, f"{what}: {last}")
 
@@ -165,13 +181,12 @@ class Component:
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}])
 
     def picture(self, name):
-        self.run("document.getAnimations().forEach((one) => one.finish());"
-                 "document.querySelector('versiongate-screens').shadowRoot.getAnimations().forEach((one) => one.finish())")
+        self.root("[document, root].forEach((all) => all.getAnimations().forEach((one) => one.finish()))")
         image = self.browser.command("Page.captureScreenshot", format="png")
         (self.screenshots / f"component-{name}.png").write_bytes(base64.b64decode(image["data"]))
 
     def judge(self, dialog, what):
-        self.run("document.querySelector('versiongate-screens').shadowRoot.getAnimations().forEach((one) => one.finish())")
+        self.root("root.getAnimations().forEach((one) => one.finish())")
         for fault in self.run(FITS, dialog):
             self.browser.fault(self.path, f"{what}: {fault}")
         self.counts["fits"] += 1
@@ -203,8 +218,7 @@ class Component:
                 row = TABLE[language]
                 names = [row["update"], row["later"], row["skip"]] if dialog == ".message" else [row["update"], row["tryAgain"]]
                 self.expect("buttons", self.run(CONTROLS, dialog), names)
-                direction = self.run(f"return getComputedStyle(document.querySelector('versiongate-screens').shadowRoot"
-                                     f".querySelector('{dialog}')).direction")
+                direction = self.root(f"return getComputedStyle(root.querySelector('{dialog}')).direction")
                 self.expect("direction", direction, "rtl" if language == "ar" else "ltr")
                 self.run("localStorage.clear()")
                 self.judge_console()
@@ -225,8 +239,7 @@ class Component:
             self.expect(f"buttons in {tag}", self.run(CONTROLS, ".message"), [row["update"], row["later"], row["skip"]])
             self.judge(".message", tag)
             self.press(row["later"])
-            self.wait_script("the next", "return document.querySelector('versiongate-screens').shadowRoot.querySelectorAll"
-                             "('.message a')[0].href === 'https://example.com/'")
+            self.wait_root("the next", "root.querySelector('.message a').href === 'https://example.com/'")
             self.expect(f"buttons in {tag}", self.run(CONTROLS, ".message"), [row["open"], row["close"]])
             self.judge(".message", tag)
         self.judge_console()
@@ -239,10 +252,7 @@ class Component:
             messages = [{"id": "m", "title": attack[:200], "text": attack, "skip": True}, self.lockout(title=attack[:200], text=attack)]
             self.open("", messages)
             self.wait(".message")
-            shown = self.run("""
-              const root = document.querySelector('versiongate-screens').shadowRoot;
-              return [...root.querySelectorAll('h2, #text')].map((one) => one.innerHTML.includes('<') ? 'markup' : one.textContent);
-            """)
+            shown = self.root("return [...root.querySelectorAll('h2, #text')].map((one) => one.innerHTML.includes('<') ? 'markup' : one.textContent)")
             self.expect(f"attack {index}", shown, [attack[:200] or "Update required", attack] * 2)
             self.expect("what it did", self.run("return [window.ran ?? null, document.querySelectorAll('script').length]"), [None, 1])
             self.judge(".message", f"attack {index}")
@@ -261,30 +271,26 @@ class Component:
         tip = {"id": "tip", "title": "Tip", "text": "Swipe.", "skip": True, "link": "https://example.com/tip"}
         update = {"id": "update", "title": "Update", "text": "1.2", "target": "1.2", "shows": 9, "link": "https://example.com/new"}
         self.open("?focus", [news, tip, update])
-        self.expect("focus", self.run("return document.querySelector('versiongate-screens').shadowRoot.activeElement?.localName"), "h2")
+        self.expect("focus", self.root("return root.activeElement?.localName"), "h2")
         self.expect("first", self.run(CONTROLS, ".message"), ["Close"])
         self.keys(Keys.ESCAPE)
-        self.wait_script("the second message", "return document.querySelector('versiongate-screens').shadowRoot.querySelector"
-                         "('.message h2').textContent === 'Tip'")
+        self.wait_root("the second message", "root.querySelector('.message h2').textContent === 'Tip'")
         self.expect("second", self.run(CONTROLS, ".message"), ["Open", "Close", "Do not show again"])
         seen = []
         for _ in range(9):
             self.keys(Keys.TAB)
-            seen.append(self.run("""
-              const host = document.querySelector("versiongate-screens");
-              const inner = host.shadowRoot.activeElement;
-              if (document.activeElement !== host) return document.hasFocus() && document.activeElement !== document.body ? "page" : null;
+            seen.append(self.root("""
+              const inner = root.activeElement;
+              if (document.activeElement !== root.host) return document.hasFocus() && document.activeElement !== document.body ? "page" : null;
               return inner.localName === "h2" || parseFloat(getComputedStyle(inner).outlineWidth) >= 3 ? inner.textContent : "unseen";
             """))
         self.expect("Tab in a message", [*dict.fromkeys(name for name in seen if name in ("Open", "Close", "Do not show again"))],
                     ["Open", "Close", "Do not show again"])
         self.expect("Tab leaves a message", {"page", "unseen"} & set(seen), set())
         self.press("Do not show again")
-        self.wait_script("the third message", "return document.querySelector('versiongate-screens').shadowRoot.querySelector"
-                         "('.message h2').textContent === 'Update'")
+        self.wait_root("the third message", "root.querySelector('.message h2').textContent === 'Update'")
         self.expect("third", self.run(CONTROLS, ".message"), ["Update", "Later"])
-        link = self.run("const { href, target, rel } = document.querySelector('versiongate-screens').shadowRoot.querySelector("
-                        "'.message a'); return [href, target, rel]")
+        link = self.root("const { href, target, rel } = root.querySelector('.message a'); return [href, target, rel]")
         self.expect("link", link, ["https://example.com/new", "_blank", "noopener noreferrer"])
         windows = len(self.driver.window_handles)
         self.press("Update")
@@ -307,16 +313,14 @@ class Component:
         self.open("?focus", [self.lockout()])
         self.expect_covered("lockout")
         self.expect("told", self.run("return locks"), ["blocked"])
-        self.expect("role", self.run("return document.querySelector('versiongate-screens').shadowRoot.querySelector('.lockout')"
-                                     ".getAttribute('role')"), "alertdialog")
+        self.expect("role", self.root("return root.querySelector('.lockout').getAttribute('role')"), "alertdialog")
         # Nothing changes with the same answer, nor while the server does not answer.
         for fails in (None, (500, b"x"), (200, b"<html>"), "away"):
             self.server.fails = fails
             asked = self.wait_checks(1)
             self.press("Try again")
             asked()
-            self.wait_script("the answer", "return document.querySelector('versiongate-screens').shadowRoot.querySelector"
-                             "('.lockout [role=status]').textContent !== ''")
+            self.wait_root("the answer", "root.querySelector('.lockout [role=status]').textContent !== ''")
             self.expect_covered(f"try again, {fails}")
         self.server.fails, self.server.messages = None, []
         self.press("Try again")
@@ -328,8 +332,7 @@ class Component:
         self.expect("the page goes on", self.run("return reached"), ["a hotkey", "input"])
 
         # What the page had made inert itself stays so.
-        self.open("", [], wait=False)
-        self.wait_script("the app", "return window.screens !== undefined")
+        self.open_app("", [])
         self.run("const one = document.documentElement.appendChild(document.createElement('aside')); one.inert = true")
         self.server.messages = [self.lockout()]
         self.run("screens.check({ force: true })")
@@ -341,12 +344,10 @@ class Component:
 
         # Its time: counted down, then asked again.
         self.open("", [self.lockout(until=until(5_400))])
-        self.expect("time", self.run("return /^\\d+:\\d\\d\\s[AP]M \\(in (89|90) minutes\\)$/.test(document.querySelector"
-                                     "('versiongate-screens').shadowRoot.querySelector('.until').textContent)"), True)
+        self.wait_time(r"^\d+:\d\d\s[AP]M \(in (8\d|90) minutes\)$")
         self.run("localStorage.clear()")
-        self.open("", [self.lockout(until=until(3))], wait=False)
-        self.wait_script("seconds", "return /\\(in [123] seconds?\\)/.test(document.querySelector('versiongate-screens').shadowRoot"
-                         ".querySelector('.until')?.textContent)")
+        self.open("", [self.lockout(until=until(10))], wait=False)
+        self.wait_time(r"\(in (\d|10) seconds?\)")
         self.server.messages = []
         self.wait(".lockout", False)
         self.run("localStorage.clear()")
@@ -360,8 +361,7 @@ class Component:
         # A server that goes on sending what has ended is asked again, but not at once each time.
         self.run("localStorage.clear()")
         self.open("", [self.lockout(until=until(-5))])
-        self.wait_script("a longer time", "return /\\(in 1[0-5] seconds\\)/.test(document.querySelector('versiongate-screens').shadowRoot"
-                         ".querySelector('.until')?.textContent)")
+        self.wait_time(r"\(in 1[0-5] seconds\)")
         self.expect_covered("a lockout that has ended and is sent")
 
         # No number and no link in an answer keeps it from covering the page.
@@ -390,7 +390,7 @@ class Component:
         # Unmounted, nothing stays.
         self.open("", [self.lockout()])
         self.run("screens.unmount()")
-        state = self.run("return [document.querySelector('versiongate-screens'), document.body.inert, document.adoptedStyleSheets.length]")
+        state = self.root("return [root, document.body.inert, document.adoptedStyleSheets.length]")
         self.expect("unmounted", state, [None, False, 0])
         self.judge_console()
 
@@ -399,14 +399,13 @@ class Component:
             self.look(1280, motion=motion)
             self.open("", [self.lockout()], wait=False)
             self.wait(".lockout")
-            names = self.run("return getComputedStyle(document.querySelector('versiongate-screens').shadowRoot.querySelector('.lockout')).animationName")
+            names = self.root("return getComputedStyle(root.querySelector('.lockout')).animationName")
             self.expect(f"animation with {motion}", int(names != "none"), expected)
         self.look(1600)
 
     def preview(self):
         """A gate of a pasted list shows its messages, and asks nobody."""
-        self.open("", [], wait=False)
-        self.wait_script("the app", "return window.screens !== undefined")
+        self.open_app("", [])
         self.wait_for("a check", lambda _: self.server.checks > 0)
         checks = self.server.checks
         self.run("screens.unmount(); screens = mount(VersionGate.preview(arguments[0]))", json.dumps({"messages": [self.lockout()]}))

@@ -59,10 +59,9 @@ PAGES = [
 
 
 class Large:
-    def __init__(self, management, database, process):
-        self.management = management
-        self.database = Database(database)
-        self.process = process
+    def __init__(self, server):
+        self.server = server
+        self.database = Database(server.database)
         self.faults = []
 
     def fill(self):
@@ -71,20 +70,13 @@ class Large:
         self.database.run(COUNTS)
         counted = self.database.rows("SELECT (SELECT count(*) FROM apps), (SELECT count(*) FROM rules), (SELECT count(*)"
                                      " FROM check_counts), (SELECT count(*) FROM rule_counts)")[0]
-        revision = self.database.value("SELECT revision FROM policy_revision")
-        for _ in range(600):
-            status, body, _ = self.page("/try")
-            if status == 200 and f'"revision">{revision}<'.encode() in body:
-                break
-            time.sleep(0.2)
-        else:
-            raise RuntimeError("the server does not follow the policy")
+        self.server.follow(self.database)
         print(f"{counted[0]} apps, {counted[1]} rules, {counted[2]} rows of counts, {counted[3]} of rules; "
               f"filled in {time.monotonic() - start:.0f} s", flush=True)
 
     def page(self, path):
         """The status, the body and how long the answer took to be whole, in seconds."""
-        connection = http.client.HTTPConnection(self.management, timeout=60)
+        connection = http.client.HTTPConnection(self.server.management, timeout=60)
         try:
             start = time.monotonic()
             connection.request("GET", path)
@@ -112,14 +104,14 @@ class Large:
                 self.faults.append(f"{path} took {seconds * 1000:.0f} ms, more than {LONGEST * 1000:.0f}")
 
     def memory(self, field="VmRSS"):
-        for line in Path(f"/proc/{self.process}/status").read_text().splitlines():
+        for line in Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines():
             if line.startswith(field + ":"):
                 return int(line.split()[1]) << 10
-        raise RuntimeError(f"/proc/{self.process}/status has no {field}")
+        raise RuntimeError(f"/proc/{self.server.process.pid}/status has no {field}")
 
 
 def judge(server):
-    large = Large(server.management, server.database, server.process.pid)
+    large = Large(server)
     large.fill()
     before = large.memory()
     large.time_pages()

@@ -1,17 +1,12 @@
 """Makes the pictures of Documentation/Images: two pages of a server, and what an app may show, in light and dark."""
 
-import json
-import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from urllib.request import ProxyHandler, Request, build_opener
 
 from browser import Browser
-from counts import times
 from database import Database
 from PIL import Image
 
-OPENER = build_opener(ProxyHandler({}))
 HERE = Path(__file__)
 CLIENT = {"bundle": "com.example.doto", "version": "2.3.0", "platform": "ios", "os": "18.1", "region": "JP", "language": "en"}
 # The same with a system that the newest release does not support.
@@ -34,6 +29,15 @@ EDITS = (
 def rollout(age):
     """The share of bad-2.3, so many hours ago."""
     return 0 if age > 74 else 0.1 if age > 50 else 0.5
+
+
+def times(now, days):
+    """The starts of the rows that are there: of hours for a week, of days (UTC) before it."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    past = [midnight - timedelta(days=day) for day in range(days, 7, -1)]
+    first = midnight - timedelta(days=7)
+    hours = int((now - first) / timedelta(hours=1))
+    return past + [first + timedelta(hours=hour) for hour in range(hours + 1)]
 
 
 def write_counts(database):
@@ -74,18 +78,7 @@ def fill(database, server):
     database.run("".join(f"UPDATE changes SET at = now() - interval '{hours} hours' WHERE id = {place + 1};\n"
                          for place, hours in enumerate(ages)))
     write_counts(database)
-    return database.value("SELECT revision FROM policy_revision")
-
-
-def get(address):
-    with OPENER.open(address, timeout=60) as response:
-        return response.read().decode()
-
-
-def check(public, members):
-    request = Request(f"http://{public}/v1/check", json.dumps(members).encode(), {"Content-Type": "application/json"})
-    with OPENER.open(request, timeout=60) as response:
-        return json.load(response)
+    server.follow(database)
 
 
 def picture(browser, file, width, last, scale=1):
@@ -106,21 +99,16 @@ def picture(browser, file, width, last, scale=1):
 
 
 def judge(server, folder):
-    public, management, faults = server.public, server.management, []
+    faults = []
     database = Database(server.database)
-    revision = fill(database, server)
-    limit = time.monotonic() + 60
-    while f'"revision">{revision}<' not in get(f"http://{management}/"):
-        if time.monotonic() > limit:
-            raise RuntimeError("the server does not follow the policy")
-        time.sleep(0.2)
+    fill(database, server)
     # Somebody whom the share of 50 % reaches.
     install = next(str(number) for number in range(100)
                    if database.value(f"SELECT rollout_bucket('bad-2.3', '{number}') < 1000") == "t")
-    answer = check(public, {**CLIENT, "install": install})
+    answer = server.check({**CLIENT, "install": install})
     if not answer["messages"][0].get("lockout"):
         raise RuntimeError(f"there is no lockout to show: {answer}")
-    browser = Browser(f"http://{management}", faults)
+    browser = Browser(f"http://{server.management}", faults)
     try:
         # After the last step of the ramp everybody is asked.
         later = datetime.now(timezone.utc) + timedelta(days=2)

@@ -113,30 +113,18 @@ def back_in_the_app(test):
     test.driver.forward()
 
 
-def fullscreen_before(test):
-    """The page is full screen when the lockout comes."""
-    messages, test.server.messages = test.server.messages, []
-    test.run("localStorage.clear()")
-    test.open("?focus", wait=False)
-    test.wait_script("the app", "return window.screens !== undefined")
-    test.driver.execute_async_script("const done = arguments[0]; document.querySelector('main').requestFullscreen()"
-                                     ".then(() => done(), () => done())")
-    test.server.messages = messages
-    test.run("screens.check({ force: true })")
-    test.wait(".lockout")
-    test.wait_script("no full screen", "return document.fullscreenElement === null")
-
-
-def dialog_before(test):
-    """A dialog and a popover of the app are open when the lockout comes."""
-    messages, test.server.messages = test.server.messages, []
-    test.run("localStorage.clear()")
-    test.open("?focus", wait=False)
-    test.wait_script("the app", "return window.screens !== undefined")
-    test.run("document.querySelector('#own').showModal(); document.querySelector('#pop').showPopover()")
-    test.server.messages = messages
-    test.run("screens.check({ force: true })")
-    test.wait(".lockout")
+def before_the_lockout(what_the_app_does):
+    """What the app does is there when the lockout comes."""
+    def attempt(test):
+        messages, test.server.messages = test.server.messages, []
+        test.run("localStorage.clear()")
+        test.open_app("?focus")
+        test.driver.execute_async_script(f"const done = arguments[0]; {what_the_app_does}")
+        test.server.messages = messages
+        test.run("screens.check({ force: true })")
+        test.wait(".lockout")
+        test.wait_script("no full screen", "return document.fullscreenElement === null")
+    return attempt
 
 
 def message_above(test):
@@ -179,7 +167,6 @@ SHADOW = """
 
 WAYS = [
     # The keyboard.
-    ("Escape", keys(Keys.ESCAPE)),
     ("Escape ten times", keys(*[Keys.ESCAPE] * 10)),
     ("Tab twelve times, then the hotkey", keys(*[Keys.TAB] * 12, "d")),
     ("Shift and Tab twelve times", lambda test: [chord(Keys.SHIFT, Keys.TAB)(test) for _ in range(12)]),
@@ -209,13 +196,13 @@ WAYS = [
     ("The network goes and comes", offline),
     ("Try again and again, with odd answers", impatient),
     # What the app's own scripts do, not knowing of the lockout.
-    ("The app opens a dialog", script("document.querySelector('#own').showModal()")),
     ("The app opens a dialog each time it was closed", script(
         "const own = document.querySelector('#own'); own.addEventListener('close', () => own.showModal()); own.showModal()")),
     ("The app opens a dialog in a closed shadow root", script(SHADOW)),
     ("The app opens a popover", script("document.querySelector('#pop').showPopover()")),
-    ("The app was in full screen", fullscreen_before),
-    ("The app had a dialog open", dialog_before),
+    ("The app was in full screen", before_the_lockout("document.querySelector('main').requestFullscreen().then(() => done(), () => done())")),
+    ("The app had a dialog and a popover open", before_the_lockout(
+        "document.querySelector('#own').showModal(); document.querySelector('#pop').showPopover(); done()")),
     ("The app focuses a field", script("document.querySelector('#task').focus(); document.querySelector('#task').select()")),
     ("The app focuses a frame", script("const inner = document.querySelector('#frame').contentWindow; inner.focus();"
                                        "inner.document.querySelector('input')?.focus()")),
@@ -233,7 +220,6 @@ WAYS = [
     ("The app asks without force", lambda test: test.driver.execute_async_script(
         "const done = arguments[0]; screens.check().then(() => done())")),
     # What removes dialogs, as frameworks and blockers do.
-    ("The host is removed", script("host.remove()")),
     ("The host is removed again and again", script("for (let time = 0; time < 40; time += 1) setTimeout(() => host.remove(), time * 20)")),
     ("The lockout is closed", script("cover.close()")),
     ("The lockout is asked to close, as by the back gesture", script("cover.requestClose?.(); cover.requestClose?.()")),

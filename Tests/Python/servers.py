@@ -1,6 +1,7 @@
 """Servers for the tests in Python, each on a private PostgreSQL unless a variable names another database."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from urllib.request import ProxyHandler, Request, build_opener
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ["VERSIONGATE_BINARY"]
@@ -18,6 +20,18 @@ for name in [*os.environ]:
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 # Else nothing would end the servers.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+OPENER = build_opener(ProxyHandler({}))
+
+
+def wait(condition, fault, seconds=300):
+    """Until something is so. It takes far less, but on a busy machine."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            raise RuntimeError(fault)
+        time.sleep(0.2)
 
 
 class Server:
@@ -31,7 +45,7 @@ class Server:
             self.process = subprocess.Popen(
                 command, env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         pattern = re.compile(r"^versiongate is ready: public http://(\S+) management http://(\S+)$", re.M)
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 300
         while not (ready := pattern.search(self.log.read_text())):
             if not self.is_running or time.monotonic() > limit:
                 self.end()
@@ -53,9 +67,26 @@ class Server:
         """The address of the database, as the owner of its tables."""
         return self.run("database", "url").strip() + "&user=versiongate"
 
+    def get(self, path):
+        """A page."""
+        with OPENER.open(f"http://{self.management}{path}", timeout=300) as response:
+            return response.read().decode()
+
+    def check(self, members):
+        """The answer to a check."""
+        request = Request(f"http://{self.public}/v1/check", json.dumps(members).encode(), {"Content-Type": "application/json"})
+        with OPENER.open(request, timeout=300) as response:
+            return json.load(response)
+
+    def follow(self, database):
+        """Waits until the pages have what is in the database."""
+        revision = database.value("SELECT revision FROM policy_revision")
+        wait(lambda: f'"revision">{revision}<' in self.get("/try"), "the server does not follow the policy")
+        return revision
+
     def end(self):
         self.process.terminate()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=300)
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ import { gzipSync } from 'node:zlib';
 
 import { VersionGate } from '../versiongate.js';
 
-const stall = 30_000; // milliseconds after which a silent server of these tests would answer
-const bound = 15_000; // far more than a check takes, and far less than the servers do
+const stall = 600_000; // milliseconds after which a silent server of these tests would answer
+const bound = 300_000; // far more than a check takes, and far less than the servers do
 const news = JSON.stringify({ messages: [{ id: 'news', title: 'News', text: 'Lists.' }] });
 
 const app = { bundle: 'com.example.doto', version: '1.0', language: null, region: null };

@@ -43,33 +43,24 @@ struct ChartScaleTests {
         }
     }
 
-    private func days(_ count: Int, to end: String) throws -> Chart.Axis {
+    @Test(
+        "The ticks of time are round: hours of the day, days, weeks, first days of months",
+        arguments: [
+            (hours: 1, count: 24, end: "2026-11-22T11:00:00Z", labels: ["12:00", "18:00", "11-22", "06:00"]),
+            (24, 8, "2026-11-22T00:00:00Z", ["11-16", "11-18", "11-20", "11-22"]),
+            (24, 31, "2026-11-22T00:00:00Z", ["10-25", "11-01", "11-08", "11-15", "11-22"]),
+            (24, 91, "2026-11-22T00:00:00Z", ["2026-09", "2026-10", "2026-11"]),
+            (24, 366, "2026-11-22T00:00:00Z", ["2025-12", "2026-02", "2026-04", "2026-06", "2026-08", "2026-10"]),
+        ]
+    )
+    func places(hours: Int, count: Int, end: String, labels: [String]) throws {
         let last = try #require(Timestamp(end))
-        return .time((0..<count).map { last.advanced(byMicroseconds: Int64($0 - count + 1) * 86_400_000_000) })
+        let times = (1 - count...0).map { last.advanced(byMicroseconds: Int64($0 * hours) * 3_600_000_000) }
+        #expect(ChartPlaces(.time(times)).ticks.map(\.label) == labels)
     }
 
-    @Test("The ticks of time are round: hours of the day, days, weeks, first days of months")
-    func places() throws {
-        let noon = try #require(Timestamp("2026-11-22T11:00:00Z"))
-        let hours = Chart.Axis.time((0..<24).map { noon.advanced(byMicroseconds: Int64($0 - 23) * 3_600_000_000) })
-        #expect(ChartPlaces(hours).ticks.map(\.label) == ["12:00", "18:00", "11-22", "06:00"])
-        #expect(
-            ChartPlaces(try days(8, to: "2026-11-22T00:00:00Z")).ticks.map(\.label)
-                == ["11-16", "11-18", "11-20", "11-22"]
-        )
-        #expect(
-            ChartPlaces(try days(31, to: "2026-11-22T00:00:00Z")).ticks.map(\.label)
-                == ["10-25", "11-01", "11-08", "11-15", "11-22"]
-        )
-        #expect(
-            ChartPlaces(try days(91, to: "2026-11-22T00:00:00Z")).ticks.map(\.label) == [
-                "2026-09", "2026-10", "2026-11",
-            ]
-        )
-        #expect(
-            ChartPlaces(try days(366, to: "2026-11-22T00:00:00Z")).ticks.map(\.label)
-                == ["2025-12", "2026-02", "2026-04", "2026-06", "2026-08", "2026-10"]
-        )
+    @Test("The ticks of the time since a release are days and half days")
+    func elapsedPlaces() {
         let live = Chart.Axis.elapsed((0..<48).map { Int64($0) * 3_600_000_000 })
         #expect(ChartPlaces(live).ticks.map(\.label) == ["0 d", "12 h", "1 d", "36 h", "2 d"])
     }

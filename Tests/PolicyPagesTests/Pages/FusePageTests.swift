@@ -1,4 +1,3 @@
-import Logging
 import Postgres
 import TestDatabase
 import Testing
@@ -8,16 +7,9 @@ import UpdatePolicy
 
 @Suite("Fuses on pages", .migratedDatabase)
 struct FusePageTests {
-    private func body(_ pages: PolicyPages, _ path: String) async throws -> String {
-        let response = await pages.respond(to: PageRequest(try #require(PageRoute(path: path)), query: ""))
-        #expect(response.status == 200, "\(path)")
-        return String(decoding: response.body, as: UTF8.self)
-    }
-
     @Test("An armed fuse is said with what it bears, a blown one with its figures and the change that takes it back")
     func saysWhatIsSo() async throws {
-        let database = TestDatabase.current
-        let owner = try await database.connect()
+        let owner = try await TestDatabase.current.connect()
         try await owner.execute(
             """
             INSERT INTO apps (bundle) VALUES ('a');
@@ -33,45 +25,30 @@ struct FusePageTests {
         var lock = Rule(key: "lock", bundle: "a", title: "T", text: "X")
         (lock.enabled, lock.lockout, lock.versions) = (true, true, "<2")
         lock.fuse = Percentage(hundredths: 500)
-        var facts = ServerFacts()
-        facts.databaseIsReachable = true
-        facts.policy = try CompiledPolicy(
-            Policy(revision: 1, token: "t", apps: [App(bundle: "a")], releases: [], rules: [lock])
-        )
-        let role = database.url(user: "versiongate_viewer")
-        let now = Timestamp(
-            microsecondsSince1970: try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
-                .microsecondsSince1970
-        )
-        func pages() -> PolicyPages {
-            PolicyPages(
-                facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) },
-                clock: { now }, logger: Logger(label: "test")
-            )
-        }
+        let policy = Policy(revision: 1, token: "t", apps: [App(bundle: "a")], releases: [], rules: [lock])
 
-        let armed = pages()
+        let armed = try await PolicyPages.answering { _ in policy }
         #expect(
-            try await body(armed, "/rules/lock").contains(
+            try await armed.html(at: "/rules/lock").contains(
                 "In the last 10 minutes the rule locked out 3.0 % of the 1,000 checks of a."
             )
         )
-        let before = try await body(armed, "/")
+        let before = try await armed.html(at: "/")
         #expect(before.contains("1 of 1 has a fuse.") && !before.contains("The fuse of"))
         await armed.close()
 
         try await owner.execute("UPDATE lockout_counts SET lockouts = 900")
         #expect(try await owner.query("SELECT blow_fuses()").value(as: Int32.self) == 1)
-        let blown = pages()
+        let blown = try await PolicyPages.answering { _ in policy }
         for path in ["/", "/rules/lock"] {
-            let page = try await body(blown, path)
+            let page = try await blown.html(at: path)
             #expect(
                 page.contains("by change 2: lock: 900 of 1000 checks of a in the last 10 minutes were locked out"),
                 "\(path)"
             )
             #expect(page.contains("90 %; its fuse is 5 %"), "\(path)")
         }
-        #expect(try await body(blown, "/").contains("The fuse of <a href=\"/rules/lock\">lock</a>"))
+        #expect(try await blown.html(at: "/").contains("The fuse of <a href=\"/rules/lock\">lock</a>"))
         await blown.close()
     }
 }

@@ -1,4 +1,3 @@
-import Logging
 import Postgres
 import TestDatabase
 import Testing
@@ -10,8 +9,7 @@ import UpdatePolicy
 @Suite("One policy on a page", .migratedDatabase)
 struct OnePolicyTests {
     private func pages() async throws -> PolicyPages {
-        let database = TestDatabase.current
-        let owner = try await database.connect()
+        let owner = try await TestDatabase.current.connect()
         try await owner.execute(
             """
             INSERT INTO apps (bundle, name, paused) VALUES ('a', 'New', true), ('b', 'Other', false);
@@ -23,17 +21,9 @@ struct OnePolicyTests {
             VALUES (date_trunc('hour', now()), 'a', 'ios', '1.0', 100, 50, 50);
             """
         )
-        let now = Timestamp(
-            microsecondsSince1970: try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
-                .microsecondsSince1970
-        )
-        var facts = ServerFacts()
-        facts.databaseIsReachable = true
-        facts.policy = try CompiledPolicy(
+        return try await PolicyPages.answering { now in
             Policy(
-                revision: 1,
-                token: "t",
-                apps: [App(bundle: "a", name: "Old")],
+                revision: 1, token: "t", apps: [App(bundle: "a", name: "Old")],
                 releases: [
                     Release(
                         id: 1, bundle: "a", platform: "ios", version: "1.5",
@@ -47,20 +37,12 @@ struct OnePolicyTests {
                     )
                 ]
             )
-        )
-        let role = database.url(user: "versiongate_viewer")
-        return PolicyPages(
-            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) }, clock: { now },
-            logger: Logger(label: "test")
-        )
+        }
     }
 
     private func body(_ pages: PolicyPages, _ path: String) async throws -> String {
-        let response = await pages.respond(to: PageRequest(try #require(PageRoute(path: path)), query: ""))
-        #expect(response.status == 200, "\(path)")
-        let html = String(decoding: response.body, as: UTF8.self)
         // The history is that of the database, wherever it stands on a page.
-        return html.replacing(#/(?s)<article class="change".*?<\/article>/#, with: "")
+        try await pages.html(at: path).replacing(#/(?s)<article class="change".*?<\/article>/#, with: "")
     }
 
     @Test("The overview has the apps, lockouts, pauses and events of the policy that answers")

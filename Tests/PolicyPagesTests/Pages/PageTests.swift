@@ -56,10 +56,15 @@ struct PageTests {
             .chart("lockouts", of: .allApps), .chart("versions", of: .app("a.csv")), .chart("reach", of: .rule("k")),
         ]
         for route in routes { #expect(PageRoute(path: route.path) == route) }
-        for path in ["/apps", "/apps/a/b", "/overview", "/overview/x", "/try/x", "/assets"] {
+        for path in [
+            "/apps", "/apps/a/b", "/overview", "/overview/x", "/try/x", "/assets", "/assets/../assets/pages.css",
+        ] {
             #expect(PageRoute(path: path) == .nothing, "\(path)")
         }
         for path in ["/live", "/nothing", "/%ff/a", "/index.html"] { #expect(PageRoute(path: path) == nil, "\(path)") }
+        for name in ["%zz", "%ff%fe", "%c0%af"] {
+            #expect(PageRoute(path: "/apps/\(name)") == .app("\u{FFFD}"), "\(name)")
+        }
         for page in try await TestScene("zz").allPages() {
             for link in Skeleton(page.html).links where link.hasPrefix("/") {
                 let route = PageRoute(path: String(link.prefix { $0 != "?" && $0 != "#" }))
@@ -72,12 +77,15 @@ struct PageTests {
         embeddedFiles.filter { $0.name.hasSuffix(".mustache") }
     }
 
-    @Test("Every page names the database and the revision, and edits nothing")
+    @Test("Every page names the database and the revision, edits nothing, and has its style and its script in files")
     func frame() async throws {
         for page in try await TestScene("zz").allPages() {
             #expect(page.html.contains("<dd id=\"database\">"), "\(page.name)")
             #expect(page.html.contains("<span id=\"revision\">41</span>"), "\(page.name)")
             #expect(!page.html.contains("method=\"post\""), "\(page.name)")
+            let tags = Skeleton(page.html).tags
+            #expect(!tags.contains { $0 == "style" || $0.contains(" style") || $0.contains(" on") }, "\(page.name)")
+            #expect(tags.filter { $0.hasPrefix("script") } == ["script src defer"], "\(page.name)")
         }
     }
 
@@ -91,12 +99,12 @@ struct PageTests {
             #expect(page.status == 200)
             #expect(html.contains("The database is away. It last answered at \(since)."), "\(path)")
         }
-        let overview = String(decoding: await scene.page([]).body, as: UTF8.self)
+        let overview = await scene.html([])
         #expect(overview.contains("href=\"/rules/a\""), "the enabled lockout")
         #expect(overview.contains("1 lockout is enabled."), "what it is now only the database knows")
         #expect(overview.contains("To stop lockouts without the database") && overview.contains("versiongate brake on"))
         #expect(!overview.contains("app pause"), "which needs the database")
-        #expect(!String(decoding: await scene.page(["rules", "a"]).body, as: UTF8.self).contains("<dt>Status</dt>"))
+        #expect(await !scene.html(["rules", "a"]).contains("<dt>Status</dt>"))
         #expect(await scene.page(["history"]).status == 503)
         #expect(await scene.page(["apps", "com.example.doto", "versions.csv"]).status == 503)
         let answer = await scene.page(
@@ -140,7 +148,7 @@ struct PageTests {
     func holds() async throws {
         for isHeld in [false, true] {
             let scene = try TestScene("com.example.doto", heldAt: isHeld ? TestScene.now : nil)
-            let html = String(decoding: await scene.page(["rules", "d"]).body, as: UTF8.self)
+            let html = await scene.html(["rules", "d"])
             #expect(html.contains(", held there since ") == isHeld)
             #expect(html.contains("rule resume d") == isHeld)
             #expect(html.contains("SELECT * FROM resume_rule(&apos;d&apos;);") == isHeld)
@@ -152,23 +160,20 @@ struct PageTests {
     @Test("A check that is tried is answered and explained, and a rollout tells which part of the installs it reaches")
     func tries() async throws {
         let scene = try TestScene("com.example.doto")
-        let page = await scene.page(
+        let html = await scene.html(
             ["try"],
             [("bundle", "com.example.doto"), ("version", "1.0"), ("platform", "ios"), ("attributes", "vip=1")]
         )
-        let html = String(decoding: page.body, as: UTF8.self)
         #expect(html.contains("{&quot;messages&quot;:[{&quot;id&quot;:&quot;b&quot;"))
         #expect(html.contains("<td>attributes.xcom.example.doto</td>"))
         #expect(html.contains("part of the installs"))
         #expect(html.contains("c is sent to 12.5 % of the installs"))
         #expect(html.contains("versiongate check --explain bundle=com.example.doto version=1.0 platform=ios vip=1"))
         #expect(html.contains("1 message, no lockout."))
-        let before = await scene.page(["try"], [("bundle", "com.example.doto"), ("at", "2026-01-01 10:00")])
-        let words = String(decoding: before.body, as: UTF8.self)
+        let words = await scene.html(["try"], [("bundle", "com.example.doto"), ("at", "2026-01-01 10:00")])
         #expect(words.contains("Today&apos;s policy answers, with the clock of then."), "\(words)")
         #expect(words.contains("versiongate check --explain --at 2026-01-01T10:00:00Z bundle=com.example.doto"))
-        let past = await scene.page(["try"], [("bundle", "com.example.doto"), ("as-of", "2026-01-01 10:00")])
-        let away = String(decoding: past.body, as: UTF8.self)
+        let away = await scene.html(["try"], [("bundle", "com.example.doto"), ("as-of", "2026-01-01 10:00")])
         #expect(away.contains("The policy of 2026-01-01 10:00 cannot be read; the notice above says why."), "\(away)")
         #expect(away.contains("versiongate check --explain --as-of 2026-01-01T10:00:00Z bundle=com.example.doto"))
         #expect(!away.contains("explain_check("), "SQL has the present policy alone")
@@ -190,6 +195,9 @@ struct PageTests {
         "An address that cannot be read is told what may stand there",
         arguments: [
             (path: "/try", query: "bundle=%zz", text: "not encoded"),
+            (path: "/try", query: "bundle=%ff", text: "not encoded"),
+            (path: "/try", query: "bundle=%", text: "not encoded"),
+            (path: "/try", query: "bundle=a&revision=9223372036854775808", text: "must be a whole number"),
             (path: "/try", query: "bundle=a&revision=-1", text: "must be a whole number"),
             (path: "/try", query: "bundle=a&at=noon", text: "cannot be read; write it as"),
             (path: "/try", query: "bundle=a&as-of=noon", text: "cannot be read; write it as"),
@@ -198,6 +206,9 @@ struct PageTests {
             (path: "/try", query: "bundle=a&channel=b", text: "write other members as lines of attributes"),
             (path: "/try", query: "bundle=a&bundle=b", text: "is there twice"),
             (path: "/history", query: "before=x", text: "must be the number of a change"),
+            (path: "/history", query: "before=-1", text: "must be the number of a change"),
+            (path: "/history", query: "before=%D9%A1", text: "must be the number of a change"),
+            (path: "/history", query: "before=99999999999999999999", text: "must be the number of a change"),
             (path: "/apps/zz", query: "days=8", text: "it may be 1, 7, 30, 90, 365"),
             (path: "/try", query: String(repeating: "a&", count: 101), text: "more than 100 members"),
         ]
@@ -224,17 +235,10 @@ struct PageTests {
             #expect(again.status == 304)
             #expect(again.body.isEmpty)
         }
-        #expect(await scene.page(["assets", "nothing"]).status == 404)
-        #expect(await scene.page([]).fields.contains { $0 == ("Cache-Control", "no-store") })
-    }
-
-    @Test("The style of pages is in files, as the policy of their content asks")
-    func noInlineStyle() async throws {
-        for page in try await TestScene("zz").allPages() {
-            let tags = Skeleton(page.html).tags
-            #expect(!tags.contains { $0 == "style" || $0.contains(" style") || $0.contains(" on") }, "\(page.name)")
-            #expect(tags.filter { $0.hasPrefix("script") } == ["script src defer"], "\(page.name)")
+        for name in ["nothing", "../pages.css", "../../../etc/passwd", ""] {
+            #expect(await scene.page(["assets", name]).status == 404, "\(name)")
         }
+        #expect(await scene.page([]).fields.contains { $0 == ("Cache-Control", "no-store") })
     }
 
     @Test("So many may wait for the page that is made, and one more is told to come again")

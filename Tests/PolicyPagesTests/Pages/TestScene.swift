@@ -1,5 +1,7 @@
 import Logging
 import Postgres
+import TestDatabase
+import Testing
 import UpdatePolicy
 
 @testable import PolicyPages
@@ -81,6 +83,11 @@ struct TestScene {
                 query: query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
             )
         )
+    }
+
+    /// What is on a page.
+    func html(_ path: [String], _ query: [(String, String)] = []) async -> String {
+        String(decoding: await page(path, query).body, as: UTF8.self)
     }
 
     /// Every page, by its name, with figures of the database where the page has any.
@@ -174,5 +181,29 @@ struct TestScene {
                 .init(table: "apps", kind: .removed, rows: 3),
             ]
         )
+    }
+}
+
+extension PolicyPages {
+    /// The pages of a server that answers by a policy of its own, beside the database of the test, whose clock is its clock.
+    static func answering(by policy: (_ now: Timestamp) -> Policy) async throws -> PolicyPages {
+        let owner = try await TestDatabase.current.connect()
+        let read = try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
+        let now = Timestamp(microsecondsSince1970: read.microsecondsSince1970)
+        var facts = ServerFacts()
+        facts.databaseIsReachable = true
+        facts.policy = try CompiledPolicy(policy(now))
+        let role = TestDatabase.current.url(user: "versiongate_viewer")
+        return PolicyPages(
+            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) }, clock: { now },
+            logger: Logger(label: "test")
+        )
+    }
+
+    /// What is on a page that is there.
+    func html(at path: String) async throws -> String {
+        let response = await respond(to: PageRequest(try #require(PageRoute(path: path)), query: ""))
+        #expect(response.status == 200, "\(path)")
+        return String(decoding: response.body, as: UTF8.self)
     }
 }

@@ -46,6 +46,8 @@ package struct ScenarioRun {
     private let time = Locked(1_790_000_000)
     private let transport: RecordingTransport
     private let reports = Locked<[CheckReport]>([])
+    /// Whether an answer was too late for a check, of which a busy machine may be the cause.
+    private let wasLate = Locked(false)
     private var app: [String: JSON]
     private var gate: VersionGate?
     private var messages: [Message] = []
@@ -58,6 +60,9 @@ package struct ScenarioRun {
 
         package var description: String { "step \(step): \(why)" }
     }
+
+    /// What the observer is told of such an answer.
+    private static let tooLate = "no answer within 2 seconds"
 
     /// What is wrong with a step.
     private struct Difference: Error, CustomStringConvertible {
@@ -77,7 +82,8 @@ package struct ScenarioRun {
             do {
                 for part in step { try await run.take(part) }
             } catch let difference as Difference {
-                throw Failure(step: index + 1, why: difference.description)
+                let late = run.wasLate.withLock(\.self) ? " (\(Self.tooLate))" : ""
+                throw Failure(step: index + 1, why: difference.description + late)
             }
         }
     }
@@ -139,7 +145,10 @@ package struct ScenarioRun {
                 storage: storage,
                 transport: transport,
                 clock: { [time] in Date(timeIntervalSince1970: Double(time.withLock { $0 })) },
-                observer: { [reports] report in reports.withLock { $0.append(report) } },
+                observer: { [reports, wasLate] report in
+                    reports.withLock { $0.append(report) }
+                    if report.fault == Self.tooLate { wasLate.withLock { $0 = true } }
+                },
                 setStorageAlarm: { [storage] ring in storage.setAlarm(ring) }
             )
         )

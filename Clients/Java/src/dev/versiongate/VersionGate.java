@@ -1300,6 +1300,9 @@ public final class VersionGate {
                 read.write(buffer, 0, count);
                 count = in.read(buffer);
             }
+            if (count >= 0 && read.size() <= LARGEST_BODY) {
+                throw new IOException("no answer within 2 seconds");
+            }
             if (read.size() < connection.getContentLength()) {
                 throw new IOException("the answer ends before its Content-Length");
             }

@@ -25,7 +25,7 @@ final class LibraryTests {
     private static final String LOCKOUT = "{\"id\": \"blocked\", \"title\": \"T\", \"text\": \"T\", \"lockout\": true}";
     private static final String NEWS = "{\"id\": \"news\", \"title\": \"T\", \"text\": \"T\", \"shows\": 9, \"skip\": true}";
     /** Far more than a check may take, and far less than what it waits for. */
-    private static final long PATIENCE = 20;
+    private static final long PATIENCE = 300;
 
     private LibraryTests() {}
 

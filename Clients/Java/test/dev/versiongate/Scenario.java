@@ -49,6 +49,8 @@ final class Scenario {
         }
     }
 
+    /** What the observer is told when no answer came in time. */
+    private static final String TOO_LATE = "no answer within 2 seconds";
     private static final String DEFAULT_APP =
         "{'bundle': 'com.example.doto', 'version': '1.0', 'build': '42', 'platform': 'ios'}";
     /** A step may have several of these, which happen in this order. */
@@ -65,6 +67,8 @@ final class Scenario {
     private JSONObject attributes;
     private VersionGate gate;
     private final List<VersionGate.Report> reports = Collections.synchronizedList(new ArrayList<>());
+    /** Whether an answer was too late for a check, of which a busy machine may be the cause. */
+    private volatile boolean wasLate;
     private final List<VersionGate.Message> given = new ArrayList<>();
 
     /** The questions of all checks, and how many of them belong to checks before this one. */
@@ -101,7 +105,8 @@ final class Scenario {
             try {
                 running.step(steps.getJSONObject(step - 1));
             } catch (Exception | AssertionError error) {
-                throw new Difference(step, String.valueOf(error.getMessage()), error);
+                String late = running.wasLate ? " (" + TOO_LATE + ")" : "";
+                throw new Difference(step, error.getMessage() + late, error);
             }
         }
     }
@@ -208,7 +213,7 @@ final class Scenario {
             "publicKeys");
         VersionGate.Builder builder = new VersionGate.Builder(server.address(), app.getString("bundle"), store)
             .version(text("version")).buildNumber(text("build")).platform(text("platform")).os(text("os"))
-            .region(text("region")).language(text("language")).clock(() -> now).observer(reports::add);
+            .region(text("region")).language(text("language")).clock(() -> now).observer(this::observe);
         if (server.transport() != null) {
             builder.transport(this::ask);
         }
@@ -276,6 +281,11 @@ final class Scenario {
                 gate.attribute(name, (String) value);
             }
         }
+    }
+
+    private void observe(VersionGate.Report report) {
+        reports.add(report);
+        wasLate |= TOO_LATE.equals(report.fault);
     }
 
     private String text(String name) throws JSONException {
