@@ -121,7 +121,7 @@ struct AwaitedDocumentTests {
 
     @Test("Checks on other connections are answered while a document of a hostile policy is made")
     func keepsNobodyWaiting() async throws {
-        let rules = (1...(Trials.isWhole ? 1_000 : 100)).map { number in
+        let rules = (1...(Trials.areLong ? 1_000 : 100)).map { number in
             TestPolicy.rule("rule-\(number)") { rule in
                 rule.versions = String(repeating: "<0.1||", count: 1_600) + "<1.2.3.\(number)"
             }

@@ -46,9 +46,9 @@ struct InjectedFaultTests {
 
     private func find(_ comparison: Comparison, seed: UInt64, shrinks: Bool) throws -> Comparison.Outcome {
         var outcome = try comparison.run(
-            seed: Trials.isWhole ? Self.commonSeed : seed, pairs: Self.mostPairs, checksPerPolicy: 40
+            seed: Trials.areLong ? Self.commonSeed : seed, pairs: Self.mostPairs, checksPerPolicy: 40
         )
-        if Trials.isWhole || shrinks {
+        if Trials.areLong || shrinks {
             outcome.disagreement = try outcome.disagreement.map(Shrinker(comparison: comparison).shrink)
             expectSmall(outcome.disagreement)
         }

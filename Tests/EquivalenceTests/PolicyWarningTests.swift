@@ -9,7 +9,7 @@ import UpdatePolicy
 @Suite("Policy warnings", .migratedDatabase)
 struct PolicyWarningTests {
     /// The policies of a run.
-    private static let policies = Trials.isWhole ? 2_000 : 40
+    private static let policies = Trials.areLong ? 2_000 : 40
 
     /// What is seen in the text of a warning, and which kind that is.
     private static let kinds: [(passage: String, kind: String)] = [
@@ -62,7 +62,7 @@ struct PolicyWarningTests {
             let outcome = try Self.compare(session, policies: Self.policies, seed: seed)
             print("Compared the warnings of \(outcome.policies) policies, VERSIONGATE_SEED=\(seed): \(outcome.summary)")
             if let difference = outcome.difference { Issue.record("VERSIONGATE_SEED=\(seed)\n\(difference)") }
-            if Trials.isWhole {
+            if Trials.areLong {
                 #expect(Set(Self.kinds.map(\.kind) + ["system", "beside"]).subtracting(outcome.seen.keys) == [])
             }
         }
@@ -72,7 +72,7 @@ struct PolicyWarningTests {
     func findsFaults() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.withSession { session in
-            for fault in Trials.some(Self.faults) {
+            for fault in Self.faults {
                 let outcome = try fault.inject(session) {
                     try Self.compare(session, policies: 1_000, seed: fault.seed)
                 }

@@ -126,7 +126,7 @@ struct RangeSuggestionTests {
         let style = Style.allCases[index]
         var random = SeededGenerator()
         let seed = random.seed
-        let cases = (0..<(Trials.isWhole ? 400 : 100)).map { _ in
+        let cases = (0..<(Trials.areLong ? 400 : 100)).map { _ in
             let faulty = Self.side(style, &random)
             let right = Self.bounds(1, &random)
             let hasRightSide = random.chance(30)

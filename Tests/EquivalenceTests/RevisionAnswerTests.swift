@@ -28,7 +28,7 @@ struct RevisionAnswerTests {
     func isRebuilt(part: Int) async throws {
         let seed = ComparisonSettings.current.seed(ofPart: part) &+ UInt64(part)
         let checks = Self.checks(seed: seed)
-        let edits = Trials.isWhole ? 160 : part == 0 ? 60 : 16
+        let edits = Trials.areLong ? 160 : part == 0 ? 60 : 16
         let connection = try await TestDatabase.current.connect()
         let outcome = try await connection.withSession { session in
             try Self.edit(session, checks, seed: seed, edits: edits)

@@ -143,7 +143,7 @@ struct FuseDeliveryTests {
                 try Server(try await Self.policy(owner)) { database.configuration(user: "versiongate_server") }
             )
         }
-        let calmSeconds = Trials.isWhole ? 3_600 : 300
+        let calmSeconds = Trials.areLong ? 3_600 : 300
         let calm = try await Self.run(&servers, seconds: calmSeconds, owner, using: &random)
         #expect(calm.seconds == nil && calm.lockedOut == 0)
         #expect(try await Self.edits(owner) == 0)

@@ -43,7 +43,7 @@ struct BrakeRoleTests {
         var random = SeededGenerator()
         let seed = random.seed
         // All of them in a whole run, some by default.
-        let tried = settings.filter { _ in Trials.isWhole || random.chance(8) }
+        let tried = settings.filter { _ in Trials.areLong || random.chance(8) }
         for (name, value) in tried {
             // Some settings end a session soon.
             let brake = try await TestDatabase.current.connect(user: "versiongate_brake")

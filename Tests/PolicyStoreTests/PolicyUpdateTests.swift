@@ -29,7 +29,7 @@ struct PolicyUpdateTests {
 
     @Test(
         "An update reads the rows of the apps that it was about, and no others",
-        arguments: Trials.some([
+        arguments: [
             ("UPDATE rules SET title = 'new' WHERE key = 'a1'", ["a"], false),
             ("UPDATE rules SET bundle = 'b' WHERE key = 'a1'", ["a", "b"], false),
             ("UPDATE rules SET bundle = NULL WHERE key = 'a1'", ["a"], true),
@@ -51,7 +51,7 @@ struct PolicyUpdateTests {
                 ["a", "c"], false
             ),
             ("UPDATE rules SET title = title", [], false),
-        ]) as [(String, [String], Bool)]
+        ] as [(String, [String], Bool)]
     )
     func readsWhatChanged(edit: String, bundles: [String], everyApp: Bool) async throws {
         let update = try #require(try await changed(by: edit))

@@ -348,7 +348,7 @@ struct AnnouncementPropertyTests {
         print("announcements: \(counts)")
         #expect(counts.prompts > counts.policies / 20)
         #expect(counts.floors > counts.policies / 40)
-        #expect(counts.some > counts.policies / 400 || !Trials.isWhole)
+        #expect(counts.some > counts.policies / 400 || !Trials.areLong)
     }
 
     private func expectSent(

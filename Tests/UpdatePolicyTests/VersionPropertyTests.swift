@@ -35,7 +35,7 @@ struct VersionPropertyTests {
         var generator = SeededGenerator()
         print("ranges: seed \(generator.seed)")
         var refused = 0
-        for _ in 0..<(Trials.isWhole ? 3_000 : 1_000) {
+        for _ in 0..<(Trials.areLong ? 3_000 : 1_000) {
             let range = NaiveRange(
                 sides: (0..<Int.random(in: 1...3, using: &generator)).map { _ in
                     (0..<Int.random(in: 1...3, using: &generator)).map { _ in

@@ -73,7 +73,7 @@ struct UnreadableOutputTests {
         "With a full disk or closed descriptors edits are followed, and the server ends as always",
         .migratedDatabase,
         arguments: [(">/dev/full 2>/dev/full", "text"), (">&- 2>&-", "json")]
-            + (Trials.isWhole ? [(">/dev/full 2>/dev/full", "json"), (">&- 2>&-", "text")] : [])
+            + [(">/dev/full 2>/dev/full", "json"), (">&- 2>&-", "text")]
     )
     func survives(redirection: String, format: String) async throws {
         let database = TestDatabase.current
@@ -88,7 +88,7 @@ struct UnreadableOutputTests {
     }
 
     /// The formats of the log: one of the two by default.
-    private static let formats = Trials.isWhole ? ["text", "json"] : ["json"]
+    private static let formats = ["text", "json"]
 
     @Test("A reader of the log that is gone is no reason to end", .migratedDatabase, arguments: formats)
     func survivesWithoutAReader(format: String) async throws {

@@ -164,9 +164,12 @@ public final class WarmDatabase: Sendable {
     /// Deletes what is not in a new database, puts back what is, and compares each table. The space of what was deleted is
     /// given back, so that plans, and the order of rows, are the same whatever was there before.
     private static let restoring = """
-        SELECT FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> ALL (string_to_array(:'kept', ',')::int[])
-           AND NOT pg_terminate_backend(pid, 10000);
+        SET client_min_messages = error;
+        WITH strange AS MATERIALIZED (
+            SELECT pid FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> ALL (string_to_array(:'kept', ',')::int[])
+        )
+        SELECT FROM strange WHERE NOT pg_terminate_backend(pid, 10000);
         SELECT 'the ' || name || ' catalog has changed' FROM (\(catalogs) EXCEPT TABLE kept_catalogs) AS changed;
         BEGIN;
         SET LOCAL session_replication_role = replica;
