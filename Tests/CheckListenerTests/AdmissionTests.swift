@@ -13,9 +13,7 @@ struct AdmissionTests {
 
         var count = 0
 
-        func read(context: ChannelHandlerContext) {
-            count += 1
-        }
+        func read(context: ChannelHandlerContext) { count += 1 }
     }
 
     private let eventLoop = EmbeddedEventLoop()

@@ -57,9 +57,7 @@ final class BlockingClient {
     }
 
     /// Says that nothing more is sent.
-    func endOutput() {
-        shutdown(descriptor, Int32(SHUT_WR))
-    }
+    func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Reads what there is, at most so many bytes; nothing at the end.
     func read(upTo count: Int) throws -> [UInt8] {

@@ -58,14 +58,10 @@ struct CertificateChainTests {
     }
 
     @Test("A chain in which a bit of a certificate is another is wrong", arguments: 0..<2)
-    func isDamaged(number: Int) throws {
-        try judge(number, of: try certificates())
-    }
+    func isDamaged(number: Int) throws { try judge(number, of: try certificates()) }
 
     @Test("A certificate that signed itself and in which a bit is another is wrong")
-    func isDamagedAlone() throws {
-        try judge(0, of: [try certificates()[2]])
-    }
+    func isDamagedAlone() throws { try judge(0, of: [try certificates()[2]]) }
 
     /// Changes a bit in each byte of a certificate of a chain, and expects that it is found.
     private func judge(_ number: Int, of chain: [NIOSSLCertificate]) throws {

@@ -7,84 +7,87 @@ import UpdatePolicy
 
 @Suite("Check recorder")
 struct CheckRecorderTests {
-    @Test("The recorder counts by app, platform, version, build, region and system, and by rule")
-    func countsByKind() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
-        let policy = try CountedPolicy.policy()
-        try recorder.answer(policy, CountedPolicy.client(["version": "1.1", "platform": "iOS", "region": "de_DE"]))
-        try recorder.answer(policy, CountedPolicy.client(["version": "1.1", "platform": "ipados", "region": "DE"]))
-        try recorder.answer(policy, CountedPolicy.client(["version": "1.3", "os": "17"]))
-        try recorder.answer(policy, CountedPolicy.client(["version": "1.0", "install": "a"]))
-        let counted = Counted(recorder, at: CountedPolicy.noon)
-        #expect(
-            counted.kinds == [
+    /// Checks of a recorder with a bound, and what it counts of them.
+    struct Example: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var bound = 10
+        let checks: [[String: String]]
+        let kinds: [String: [Int]]
+        var rules: [String: [Int]] = [:]
+        var unlisted = 0
+        var unreadable = 0
+        var beyondBound = 0
+    }
+
+    static let examples = [
+        Example(
+            testDescription: "by app, platform, version, build, region and system, and by rule",
+            checks: [
+                ["version": "1.1", "platform": "iOS", "region": "de_DE"],
+                ["version": "1.1", "platform": "ipados", "region": "DE"], ["version": "1.3", "os": "17"],
+                ["version": "1.0", "install": "a"],
+            ],
+            kinds: [
                 "12 doto ios 1.1 - DE -": [2, 2, 0], "12 doto - 1.3 - - 17": [1, 0, 0],
                 "12 doto - 1.0 - - -": [1, 1, 1],
-            ]
-        )
-        #expect(counted.rules == ["12 update": [3, 0], "12 old": [1, 1]])
-        #expect(recorder.totals.recorded == 4)
-    }
-
-    @Test("The recorder counts the app as the policy spells it, whatever the client writes")
-    func spellsTheApp() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
-        let policy = try CountedPolicy.policy()
-        for bundle in ["doto", "DOTO", "Doto"] {
-            try recorder.answer(policy, CountedPolicy.client(["bundle": bundle, "version": "2"]))
-        }
-        #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 doto - 2 - - -": [3, 0, 0]])
-    }
-
-    @Test(
-        "The recorder counts checks of apps that are not in the policy, and those before there is one, without their kind"
-    )
-    func countsOtherApps() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
-        let policy = try CountedPolicy.policy()
-        try recorder.answer(policy, CountedPolicy.client(["bundle": "unknown", "version": "1"]))
-        // Rules may name a bundle that no app has.
-        try recorder.answer(policy, CountedPolicy.client(["bundle": "unlisted", "version": "1"]))
-        recorder.record(try CountedPolicy.client(["version": "1"]), Answer(), nil, at: CountedPolicy.noon)
-        let counted = Counted(recorder, at: CountedPolicy.noon)
-        #expect(counted.kinds == ["12 other": [3, 1, 0]])
-        #expect(counted.rules == ["12 unlisted": [1, 0]])
-        #expect(recorder.totals.unlistedApp == 3)
-        #expect(recorder.totals.beyondBound == 0)
-    }
-
-    @Test("The recorder keeps versions that cannot be read as they were written, and counts their checks")
-    func countsUnreadableVersions() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
-        let policy = try CountedPolicy.policy()
-        for version in ["2.1.3.alpha.42", "2.1.3.alpha.42", "\u{E9}", "2", ""] {
-            try recorder.answer(policy, CountedPolicy.client(["version": version]))
-        }
-        #expect(
-            Counted(recorder, at: CountedPolicy.noon).kinds == [
+            ],
+            rules: ["12 update": [3, 0], "12 old": [1, 1]]
+        ),
+        Example(
+            testDescription: "the app as the policy spells it, whatever the client writes",
+            checks: ["doto", "DOTO", "Doto"].map { ["bundle": $0, "version": "2"] },
+            kinds: ["12 doto - 2 - - -": [3, 0, 0]]
+        ),
+        Example(
+            // Rules may name a bundle that no app has.
+            testDescription: "apps that are not in the policy without their kind",
+            checks: [["bundle": "unknown", "version": "1"], ["bundle": "unlisted", "version": "1"]],
+            kinds: ["12 other": [2, 1, 0]], rules: ["12 unlisted": [1, 0]], unlisted: 2
+        ),
+        Example(
+            testDescription: "versions that cannot be read as they were written",
+            checks: ["2.1.3.alpha.42", "2.1.3.alpha.42", "\u{E9}", "2", ""].map { ["version": $0] },
+            kinds: [
                 "12 doto - 2.1.3.alpha.42 - - -": [2, 0, 0], "12 doto - \\u{e9} - - -": [1, 0, 0],
                 "12 doto - 2 - - -": [1, 0, 0], "12 doto - - - - -": [1, 0, 0],
-            ]
-        )
-        #expect(recorder.totals.unreadableVersion == 3)
-        #expect(recorder.totals.recorded == 5)
-    }
-
-    @Test("The recorder counts kinds beyond the bound without their kind, and those it knows as before")
-    func keepsTheBound() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 3))
-        let policy = try CountedPolicy.policy()
-        for version in ["2.1", "2.2", "2.3", "2.4", "2.5", "2.1", "2.4"] {
-            try recorder.answer(policy, CountedPolicy.client(["version": version]))
-        }
-        #expect(
-            Counted(recorder, at: CountedPolicy.noon).kinds == [
+            ],
+            unreadable: 3
+        ),
+        Example(
+            testDescription: "kinds beyond the bound without their kind, and those it knows as before", bound: 3,
+            checks: ["2.1", "2.2", "2.3", "2.4", "2.5", "2.1", "2.4"].map { ["version": $0] },
+            kinds: [
                 "12 doto - 2.1 - - -": [2, 0, 0], "12 doto - 2.2 - - -": [1, 0, 0], "12 doto - 2.3 - - -": [1, 0, 0],
                 "12 other": [3, 0, 0],
-            ]
-        )
-        #expect(recorder.totals.beyondBound == 3)
-        #expect(recorder.totals.recorded == 7)
+            ],
+            beyondBound: 3
+        ),
+        Example(
+            testDescription: "nothing apart with a bound of nothing, a release neither, but rules", bound: 0,
+            checks: [["version": "1.0"], ["version": "3.0", "platform": "ios"]], kinds: ["12 other": [2, 1, 1]],
+            rules: ["12 update": [1, 0], "12 old": [1, 1]], beyondBound: 2
+        ),
+    ]
+
+    @Test("The recorder counts", arguments: examples)
+    func counts(_ example: Example) throws {
+        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: example.bound))
+        let policy = try CountedPolicy.policy()
+        for check in example.checks { try recorder.answer(policy, CountedPolicy.client(check)) }
+        let counted = Counted(recorder, at: CountedPolicy.noon)
+        #expect(counted.kinds == example.kinds)
+        #expect(counted.rules == example.rules)
+        let totals = recorder.totals
+        #expect(totals.recorded == example.checks.count && totals.unlistedApp == example.unlisted)
+        #expect(totals.unreadableVersion == example.unreadable && totals.beyondBound == example.beyondBound)
+    }
+
+    @Test("The recorder counts checks before there is a policy without their kind")
+    func countsWithoutAPolicy() throws {
+        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 10))
+        recorder.record(try CountedPolicy.client(["version": "1"]), Answer(), nil, at: CountedPolicy.noon)
+        #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 other": [1, 0, 0]])
+        #expect(recorder.totals.unlistedApp == 1)
     }
 
     @Test("The recorder stays exact for honest clients in a flood of made-up ones, and in a bounded table")
@@ -93,9 +96,7 @@ struct CheckRecorderTests {
         let limit = CardinalityLimit(maximum: maximum)
         let recorders = [CheckRecorder(limit: limit), CheckRecorder(limit: limit)]
         let policy = try CountedPolicy.policy()
-        let known = (0..<250).map {
-            ClientKind(bundle: "doto", platform: "ios", version: "2.\($0)", region: "DE")
-        }
+        let known = (0..<250).map { ClientKind(bundle: "doto", platform: "ios", version: "2.\($0)", region: "DE") }
         for recorder in recorders { recorder.learn(KnownKinds(known)) }
         var random = SeededGenerator()
         let seed = random.seed
@@ -117,9 +118,7 @@ struct CheckRecorderTests {
             let recorder = random.pick(recorders)
             try recorder.answer(
                 policy,
-                CountedPolicy.client([
-                    "version": "2.\(number % 250)", "platform": "iPadOS", "region": "de_DE",
-                ])
+                CountedPolicy.client(["version": "2.\(number % 250)", "platform": "iPadOS", "region": "de_DE"])
             )
             try recorder.answer(policy, CountedPolicy.client(["bundle": "other", "version": "1.\(number % 10)"]))
             released += 1
@@ -131,18 +130,10 @@ struct CheckRecorderTests {
         try flood(20_000)
         var counted = Counted()
         for recorder in recorders { counted.add(recorder, at: CountedPolicy.noon) }
-        for number in 0..<250 {
-            #expect(counted.kinds["12 doto ios 2.\(number) - DE -"]?[0] == 8, "seed \(seed)")
-        }
-        for number in 0..<10 {
-            #expect(counted.kinds["12 other - 1.\(number) - - -"]?[0] == 200, "seed \(seed)")
-        }
-        let ofRelease = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 3") }.reduce(0) {
-            $0 + $1.value[0]
-        }
-        let madeUp = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 9") }.reduce(0) {
-            $0 + $1.value[0]
-        }
+        for number in 0..<250 { #expect(counted.kinds["12 doto ios 2.\(number) - DE -"]?[0] == 8, "seed \(seed)") }
+        for number in 0..<10 { #expect(counted.kinds["12 other - 1.\(number) - - -"]?[0] == 200, "seed \(seed)") }
+        let ofRelease = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 3") }.reduce(0) { $0 + $1.value[0] }
+        let madeUp = counted.kinds.filter { $0.key.hasPrefix("12 doto ios 9") }.reduce(0) { $0 + $1.value[0] }
         let others = counted.kinds["12 other"]?[0] ?? 0
         #expect(ofRelease + madeUp + others == 42_000, "seed \(seed)")
         #expect(ofRelease > 18_000, "seed \(seed)")
@@ -150,13 +141,6 @@ struct CheckRecorderTests {
         let beyondBound = recorders.reduce(0) { $0 + $1.totals.beyondBound }
         #expect(counted.merged == ["12 doto": beyondBound], "seed \(seed)")
         #expect(beyondBound > 38_000, "seed \(seed)")
-    }
-
-    @Test("The recorder keeps nothing apart of a release, either, with a bound of nothing")
-    func keepsNoReleaseApart() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 0))
-        try recorder.answer(CountedPolicy.policy(), CountedPolicy.client(["version": "3.0", "platform": "ios"]))
-        #expect(Counted(recorder, at: CountedPolicy.noon).kinds == ["12 other": [1, 0, 0]])
     }
 
     @Test(
@@ -181,15 +165,6 @@ struct CheckRecorderTests {
         #expect(
             Counted(first, at: later).kinds == ["13 doto - 2.3 - - -": [1, 0, 0], "13 doto - 2.4 - - -": [1, 0, 0]])
         #expect(Counted(second, at: later).kinds == ["13 other": [1, 0, 0]])
-    }
-
-    @Test("The recorder with a bound of nothing still counts rules and totals")
-    func keepsNothingApart() throws {
-        let recorder = CheckRecorder(limit: CardinalityLimit(maximum: 0))
-        try recorder.answer(CountedPolicy.policy(), CountedPolicy.client(["version": "1.0"]))
-        let counted = Counted(recorder, at: CountedPolicy.noon)
-        #expect(counted.kinds == ["12 other": [1, 1, 1]])
-        #expect(counted.rules == ["12 update": [1, 0], "12 old": [1, 1]])
     }
 
     @Test("The recorder counts each check in the hour it was answered in, to the microsecond")
@@ -266,9 +241,7 @@ struct CheckRecorderTests {
         let total = try await withThrowingTaskGroup(of: Int?.self) { tasks in
             tasks.addTask {
                 var generator = SeededGenerator(seed: 7)
-                for _ in 0..<checks {
-                    try recorder.answer(policy, CountedPolicy.randomClient(using: &generator))
-                }
+                for _ in 0..<checks { try recorder.answer(policy, CountedPolicy.randomClient(using: &generator)) }
                 return nil
             }
             tasks.addTask {

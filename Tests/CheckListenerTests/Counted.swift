@@ -53,9 +53,7 @@ struct Counted: Equatable {
         }
         let isLockedOut = messages.contains(where: \.lockout)
         add([1, messages.isEmpty ? 0 : 1, isLockedOut ? 1 : 0], to: "\(hour) \(name)", in: \.kinds)
-        for message in messages {
-            add([1, message.lockout ? 1 : 0], to: "\(hour) \(message.id)", in: \.rules)
-        }
+        for message in messages { add([1, message.lockout ? 1 : 0], to: "\(hour) \(message.id)", in: \.rules) }
     }
 
     private mutating func add(_ numbers: [Int], to name: String, in table: WritableKeyPath<Counted, [String: [Int]]>) {

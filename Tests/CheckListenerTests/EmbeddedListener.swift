@@ -1,5 +1,7 @@
 import NIOCore
 import NIOEmbedded
+import TestPolicies
+import Testing
 import UpdatePolicy
 
 @testable import CheckListener
@@ -11,39 +13,45 @@ struct EmbeddedListener {
         let channel: EmbeddedChannel
         let handler: ConnectionHandler
 
+        /// Receives bytes.
+        func receive(_ text: String) throws { try channel.writeInbound(ByteBuffer(string: text)) }
+
         /// What the channel has sent since it was asked last.
-        func sent() throws -> String { try EmbeddedListener.sent(by: channel) }
+        func sent() throws -> String { String(buffer: try sentBytes()) }
+
+        /// The responses that the channel has sent since it was asked last.
+        func responses(toHead: Bool = false) throws -> [HTTPResponse] {
+            var bytes = try sentBytes()
+            var responses: [HTTPResponse] = []
+            while let response = HTTPResponse(takenFrom: &bytes, toHead: toHead) { responses.append(response) }
+            #expect(bytes.readableBytes == 0, "no response is cut")
+            return responses
+        }
+
+        private func sentBytes() throws -> ByteBuffer {
+            var sent = ByteBuffer()
+            while var bytes = try channel.readOutbound(as: ByteBuffer.self) { sent.writeBuffer(&bytes) }
+            return sent
+        }
     }
 
     let eventLoop = EmbeddedEventLoop()
     let statistics = EventLoopStatistics()
     let context: EventLoopContext
 
+    /// - Parameter policy: Without one, the policy of ``ListenerFixture``.
     init(
-        policy: CompiledPolicy? = nil,
-        recorder: CheckRecorder? = nil,
-        limits: ConnectionLimits = ConnectionLimits(),
-        documents: LongWork = LongWork(),
-        clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
-    ) throws {
-        self.init(
-            CurrentPolicy(try policy ?? ListenerFixture.policy()), recorder: recorder, limits: limits,
-            documents: documents, clock: clock
-        )
-    }
-
-    init(
-        _ policy: CurrentPolicy,
+        _ policy: CurrentPolicy? = nil,
         recorder: CheckRecorder? = nil,
         limits: ConnectionLimits = ConnectionLimits(),
         documents: LongWork = LongWork(),
         lockoutKey: CurrentLockoutKey? = nil,
-        clock: @escaping @Sendable () -> Timestamp = { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
-    ) {
+        clock: @escaping @Sendable () -> Timestamp = { TestPolicy.noon }
+    ) throws {
         context = EventLoopContext(
-            eventLoop: eventLoop, policy: policy, recorder: recorder, limits: limits, statistics: statistics,
-            documents: DocumentMaker(clock: clock, run: documents.run), unreadBytes: limits.bufferedBytesOfAll,
-            signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
+            eventLoop: eventLoop, policy: try policy ?? CurrentPolicy(ListenerFixture.policy()), recorder: recorder,
+            limits: limits, statistics: statistics, documents: DocumentMaker(clock: clock, run: documents.run),
+            unreadBytes: limits.bufferedBytesOfAll, signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
         )
     }
 
@@ -58,13 +66,14 @@ struct EmbeddedListener {
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
         return Connection(channel: channel, handler: handler)
     }
-    /// What a channel has sent since it was asked last.
-    func sent(by channel: EmbeddedChannel) throws -> String { try Self.sent(by: channel) }
 
-    private static func sent(by channel: EmbeddedChannel) throws -> String {
-        var text = ""
-        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
-        return text
+    /// The response to a request, on a connection of its own unless one is given.
+    func ask(_ request: String, on given: Connection? = nil) throws -> HTTPResponse {
+        let connection = try given ?? connect()
+        defer { if given == nil { _ = try? connection.channel.finish(acceptAlreadyClosed: true) } }
+        try connection.receive(request)
+        eventLoop.run()
+        return try #require(try connection.responses(toHead: request.hasPrefix("HEAD")).first, "\(request)")
     }
 }
 
@@ -76,17 +85,9 @@ extension EventLoopContext {
         limits: ConnectionLimits = ConnectionLimits()
     ) {
         self.init(
-            eventLoop: eventLoop,
-            policy: policy,
-            recorder: nil,
-            limits: limits,
-            statistics: EventLoopStatistics(),
-            documents: DocumentMaker(
-                clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) },
-                run: LongWork().run
-            ),
-            unreadBytes: limits.bufferedBytesOfAll,
-            clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+            eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
+            documents: DocumentMaker(clock: { TestPolicy.noon }, run: LongWork().run),
+            unreadBytes: limits.bufferedBytesOfAll, clock: { TestPolicy.noon }
         )
     }
 }

@@ -55,48 +55,21 @@ private enum FeedFixture {
         return Policy(revision: 7, token: "7", apps: [app, umlaut], releases: releases, rules: rules)
     }
 
-    static func policy(everybody: Int = 0) throws -> CompiledPolicy { try CompiledPolicy(rows(everybody: everybody)) }
+    static func listener(everybody: Int = 0) throws -> EmbeddedListener {
+        try EmbeddedListener(CurrentPolicy(CompiledPolicy(rows(everybody: everybody))))
+    }
 }
 
-/// A connection to a listener, on an event loop that the test runs.
-private struct FeedListener {
-    private let listener: EmbeddedListener
-
-    var statistics: EventLoopStatistics { listener.statistics }
-
-    init(_ policy: CompiledPolicy?) throws {
-        listener = EmbeddedListener(CurrentPolicy(policy))
-    }
-
-    /// The answer to a request on a new connection.
-    func ask(
+extension EmbeddedListener {
+    /// The answer to a request of a target, on a connection of its own unless one is given.
+    fileprivate func fetch(
         _ target: String,
         method: String = "GET",
         _ fields: [(name: String, value: String)] = [],
-        body: String = ""
-    ) throws -> RawConnection.Response {
-        let connection = try listener.connect()
-        defer { _ = try? connection.channel.finish(acceptAlreadyClosed: true) }
-        return try ask(target, method: method, fields, body: body, on: connection)
-    }
-
-    func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
-
-    /// The answer to a request on a connection.
-    func ask(
-        _ target: String,
-        method: String,
-        _ fields: [(name: String, value: String)],
-        body: String = "",
-        on connection: EmbeddedListener.Connection
-    ) throws -> RawConnection.Response {
-        var request = "\(method) \(target) HTTP/1.1\r\nHost: x\r\n"
-        for (name, value) in fields { request += "\(name): \(value)\r\n" }
-        if !body.isEmpty { request += "Content-Length: \(body.utf8.count)\r\n" }
-        try connection.channel.writeInbound(ByteBuffer(string: request + "\r\n" + body))
-        listener.eventLoop.run()
-        let sent = try connection.sent()
-        return try #require(RawConnection.Response(sent), "\(request)\n\(sent)")
+        on connection: Connection? = nil
+    ) throws -> HTTPResponse {
+        let lines = ["\(method) \(target) HTTP/1.1", "Host: x"] + fields.map { "\($0.name): \($0.value)" }
+        return try ask(lines.joined(separator: "\r\n") + "\r\n\r\n", on: connection)
     }
 }
 
@@ -105,30 +78,15 @@ struct FeedRouteTests {
     private static let feeds = "/v1/feeds/com.example.doto"
 
     /// The address of a client library, as an unchanged app asks.
-    private static func target(_ reader: FeedReader, bundle: String = FeedFixture.bundle, version: String) -> String {
-        switch reader {
-        case .iVersion: "/v1/feeds/\(bundle)/iversion.plist"
-        case .updates: "/v1/feeds/\(bundle)/updates.json"
-        case .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
-            .princeOfVersionsAndroidBefore4:
-            "/v1/feeds/\(bundle)/prince-of-versions.json"
-        case .upgrader: "/v1/feeds/\(bundle)/appcast.xml?for=flutter"
-        case .sparkle: "/v1/feeds/\(bundle)/appcast.xml?for=sparkle"
-        case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative:
-            "/lookup?bundleId=\(bundle)"
-        }
+    private static func target(_ reader: FeedReader, bundle: String = FeedFixture.bundle) -> String {
+        let path = reader.document.map { "/v1/feeds/\(bundle)/\($0)" } ?? "/lookup"
+        let query = reader.query(bundle).map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        return query.isEmpty ? path : "\(path)?\(query)"
     }
 
-    private static func host(_ reader: FeedReader, _ version: String = "1.0.0", _ build: Int = 10) -> ReaderHost {
-        ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
-    }
-
-    private static func decision(
-        _ reader: FeedReader,
-        _ answer: RawConnection.Response,
-        _ host: ReaderHost
-    ) -> ReaderDecision {
-        reader.decision(Data(answer.body.utf8), host)
+    private static func decision(_ reader: FeedReader, _ answer: HTTPResponse) -> ReaderDecision {
+        let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])
+        return reader.decision(Data(answer.body.utf8), host)
     }
 
     @Test(
@@ -136,28 +94,28 @@ struct FeedRouteTests {
         arguments: FeedReader.allCases
     )
     func answers(reader: FeedReader) throws {
-        let listener = try FeedListener(try FeedFixture.policy())
-        let target = Self.target(reader, version: "1.0.0")
+        let listener = try FeedFixture.listener()
+        let target = Self.target(reader)
         let platform = (target.contains("?") ? "&" : "?") + "platform=\(reader.platforms[0])"
-        let answer = try listener.ask(target + platform)
+        let answer = try listener.fetch(target + platform)
         #expect(answer.status == 200)
-        #expect(Self.decision(reader, answer, Self.host(reader)) != .nothing)
+        #expect(Self.decision(reader, answer) != .nothing)
         #expect(answer.headers["cache-control"] == "no-cache")
         #expect(answer.headers["policy-revision"] == "7")
         #expect(answer.headers["vary"]?.hasPrefix("Accept-Language") == true)
         let tag = try #require(answer.headers["etag"])
 
-        let head = try listener.ask(target + platform, method: "HEAD")
+        let head = try listener.fetch(target + platform, method: "HEAD")
         #expect(head.status == 200 && head.body.isEmpty)
         #expect(head.headers == answer.headers)
 
-        let known = try listener.ask(target + platform, [("If-None-Match", "W/\(tag)")])
+        let known = try listener.fetch(target + platform, [("If-None-Match", "W/\(tag)")])
         #expect(known.status == 304 && known.body.isEmpty)
         #expect(known.headers["etag"] == tag)
         #expect(known.headers["vary"] == answer.headers["vary"])
         #expect(known.headers["content-length"] == nil)
 
-        let refused = try listener.ask(target, method: "DELETE")
+        let refused = try listener.fetch(target, method: "DELETE")
         #expect(refused.status == 405 && refused.headers["allow"] == "GET, HEAD")
     }
 
@@ -168,14 +126,13 @@ struct FeedRouteTests {
     func saysNothing(reader: FeedReader) throws {
         var paused = FeedFixture.rows()
         paused.apps[0].paused = true
-        let host = Self.host(reader)
         for (bundle, policy) in [
-            (FeedFixture.bundle, nil), ("com.example.unknown", try FeedFixture.policy()),
+            (FeedFixture.bundle, nil), ("com.example.unknown", try CompiledPolicy(FeedFixture.rows())),
             (FeedFixture.bundle, try CompiledPolicy(paused)),
         ] as [(String, CompiledPolicy?)] {
-            let answer = try FeedListener(policy).ask(Self.target(reader, bundle: bundle, version: "1.0.0"))
+            let answer = try EmbeddedListener(CurrentPolicy(policy)).fetch(Self.target(reader, bundle: bundle))
             #expect(answer.status == 200)
-            #expect(Self.decision(reader, answer, host) == .nothing, "\(bundle)")
+            #expect(Self.decision(reader, answer) == .nothing, "\(bundle)")
             #expect(answer.headers["policy-revision"] == (policy == nil ? nil : "7"))
         }
     }
@@ -185,27 +142,27 @@ struct FeedRouteTests {
         arguments: FeedReader.allCases
     )
     func survivesWrongQueries(reader: FeedReader) throws {
-        let listener = try FeedListener(try FeedFixture.policy())
-        let target = Self.target(reader, version: "1.0.0")
+        let listener = try FeedFixture.listener()
+        let target = Self.target(reader)
         let begin = target + (target.contains("?") ? "&" : "?") + "platform=\(reader.platforms[0])"
         let many = (0..<140).map { "&a\($0)=1" }.joined()
         for wrong in ["&x=100%", "&x=%ff", "&x=%00", "&a=1&a=2", "&a=1&%61=2", many] {
-            let answer = try listener.ask(begin + wrong)
+            let answer = try listener.fetch(begin + wrong)
             #expect(answer.status == 200, "\(wrong)")
             #expect(answer.headers["content-type"]?.contains("problem") == false)
-            #expect(Self.decision(reader, answer, Self.host(reader)) == .nothing, "\(wrong)")
+            #expect(Self.decision(reader, answer) == .nothing, "\(wrong)")
         }
-        let long = try listener.ask(begin + "&x=" + String(repeating: "x", count: 9_000))
+        let long = try listener.fetch(begin + "&x=" + String(repeating: "x", count: 9_000))
         #expect(long.status == 200)
-        #expect(Self.decision(reader, long, Self.host(reader)) == .nothing)
-        #expect(try listener.ask(begin + "&x=" + String(repeating: "x", count: 20_000)).status == 414)
+        #expect(Self.decision(reader, long) == .nothing)
+        #expect(try listener.fetch(begin + "&x=" + String(repeating: "x", count: 20_000)).status == 414)
     }
 
     @Test("A look-up finds an app by number and bundle, for the country of its path or query")
     func looksUp() throws {
         var rows = FeedFixture.rows()
         rows.rules.append(TestPolicy.rule("japan") { ($0.regions, $0.final, $0.position) = (["JP"], true, -1) })
-        let listener = try FeedListener(try CompiledPolicy(rows))
+        let listener = try EmbeddedListener(CurrentPolicy(CompiledPolicy(rows)))
         // The final message of Japan keeps the others from being sent there.
         for (target, count) in [
             ("/lookup?id=123456789&country=us", 1), ("/us/lookup?bundleId=com.example.doto", 1),
@@ -214,18 +171,18 @@ struct FeedRouteTests {
             // As react-native-version-check asks.
             ("//lookup?id=123456789&country=us", 1), ("/us//lookup?id=123456789", 1), ("/jp//lookup?id=123456789", 0),
         ] {
-            #expect(try listener.ask(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
+            #expect(try listener.fetch(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
         }
         for path in ["/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup", "//us/us/lookup", "/lookup/"] {
-            #expect(try listener.ask(path + "?id=1").status == 404)
+            #expect(try listener.fetch(path + "?id=1").status == 404)
         }
     }
 
     @Test("The bundle of a path is decoded, and what cannot be is the bundle of no app")
     func decodesBundles() throws {
-        let listener = try FeedListener(try FeedFixture.policy())
+        let listener = try FeedFixture.listener()
         func said(_ bundle: String) throws -> Bool {
-            let answer = try listener.ask("/v1/feeds/\(bundle)/iversion.plist")
+            let answer = try listener.fetch("/v1/feeds/\(bundle)/iversion.plist")
             #expect(answer.status == 200)
             return answer.body.contains("1.2.0")
         }
@@ -235,18 +192,17 @@ struct FeedRouteTests {
         for wrong in ["com.example.doto%", "%ff", "%00", "", "com.example.dotp"] {
             #expect(try !said(wrong), "\(wrong)")
         }
-        #expect(try listener.ask("/v1/feeds/%ff/v.json").status == 404)
+        #expect(try listener.fetch("/v1/feeds/%ff/v.json").status == 404)
     }
 
     @Test("Paths of no client are 404, also with the name of a format that has another path")
     func refusesOtherPaths() throws {
-        let listener = try FeedListener(try FeedFixture.policy())
+        let listener = try FeedFixture.listener()
         for path in [
             "/v1/feeds", "/v1/feeds/", "/v1/feeds/com.example.doto", "/v1/feeds/com.example.doto/",
-            "\(Self.feeds)/lookup", "\(Self.feeds)/v.json/", "\(Self.feeds)/x",
-            "/v1/gate/", "/lookup/", "/v2/lookup",
+            "\(Self.feeds)/lookup", "\(Self.feeds)/v.json/", "\(Self.feeds)/x", "/v1/gate/", "/lookup/", "/v2/lookup",
         ] {
-            let answer = try listener.ask(path)
+            let answer = try listener.fetch(path)
             #expect(answer.status == 404, "\(path)")
             #expect(answer.headers["content-type"] == "application/problem+json")
         }
@@ -254,11 +210,11 @@ struct FeedRouteTests {
 
     @Test("A template whose document is larger than a mebibyte is 404")
     func boundsTemplates() throws {
-        let few = try FeedListener(try FeedFixture.policy(everybody: 3))
-        #expect(try few.ask("\(Self.feeds)/large?platform=ios&version=2").body.utf8.count == 195_000)
-        let many = try FeedListener(try FeedFixture.policy(everybody: 20))
-        #expect(try many.ask("\(Self.feeds)/large?platform=ios&version=2").status == 404)
-        #expect(try FeedListener(nil).ask("\(Self.feeds)/large").status == 404)
+        let few = try FeedFixture.listener(everybody: 3)
+        #expect(try few.fetch("\(Self.feeds)/large?platform=ios&version=2").body.utf8.count == 195_000)
+        let many = try FeedFixture.listener(everybody: 20)
+        #expect(try many.fetch("\(Self.feeds)/large?platform=ios&version=2").status == 404)
+        #expect(try EmbeddedListener(CurrentPolicy()).fetch("\(Self.feeds)/large").status == 404)
     }
 
     @Test("Metrics tell feeds, look-ups and gates apart, also where they are refused")
@@ -266,14 +222,13 @@ struct FeedRouteTests {
         for (target, route) in [
             ("/v1/check?bundle=a", RequestKind.Route.check), ("/tables/vLoadMessages", .legacyCheck),
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
-            ("/v1/gate?a", .gate), ("/", .other),
-            ("*", .other),
+            ("/v1/gate?a", .gate), ("/", .other), ("*", .other),
         ] {
             #expect(RequestKind.Route(target: target) == route, "\(target)")
         }
-        let listener = try FeedListener(try FeedFixture.policy())
-        _ = try listener.ask("\(Self.feeds)/iversion.plist")
-        _ = try listener.ask("/v1/gate", method: "PUT")
+        let listener = try FeedFixture.listener()
+        _ = try listener.fetch("\(Self.feeds)/iversion.plist")
+        _ = try listener.fetch("/v1/gate", method: "PUT")
         let kinds = listener.statistics.requests.histograms.keys
         #expect(kinds.contains(RequestKind(route: .feed, method: .get, status: 200)))
         #expect(kinds.contains(RequestKind(route: .gate, method: .other, status: 405)))
@@ -283,16 +238,15 @@ struct FeedRouteTests {
     func fuzz(reader: FeedReader) throws {
         var random = SeededGenerator()
         let seed = random.seed
-        let listener = try FeedListener(try FeedFixture.policy())
+        let listener = try FeedFixture.listener()
         let names = [
             "version", "build", "os", "region", "language", "install", "d", "platform", "id", "bundleId", "country",
-            "for", "osVersion", "a", "", "%C3%A9", "%", "%00",
+            "bundle", "for", "osVersion", "channel", "a", "", "%C3%A9", "%", "%00",
         ]
         let values = [
             "", "1.0.0", "1.2.0-beta", "1.0%2B45", "99999999999999999999", "-1", "ios", "android", "macos", "%00",
-            "%ff",
-            "%f", "%3C%26%22%27%3E", "JP", "en", "flutter", "com.example.doto", "123456789", "17", "=", "+",
-            String(repeating: "x", count: 1_200), "%E2%80%AE",
+            "%ff", "%f", "%3C%26%22%27%3E", "JP", "en", "flutter", "com.example.doto", "com.example.unknown",
+            "123456789", "17", "=", "+", String(repeating: "x", count: 1_200), "%E2%80%AE",
         ]
         let fields = [
             "de, en;q=0.5", ",;q=", "*", "q=1;;,", "A/1 Sparkle/2", "Sparkle/2", "Doto/1 Darwin/23.1", "Darwin/",
@@ -300,8 +254,8 @@ struct FeedRouteTests {
         ]
         let connection = try listener.connect()
         defer { _ = try? connection.channel.finish(acceptAlreadyClosed: true) }
-        let path = Self.target(reader, version: "1.0.0")
-        let readers = FeedReader.allCases.count { Self.target($0, version: "1.0.0") == path }
+        let path = Self.target(reader)
+        let readers = FeedReader.allCases.count { Self.target($0) == path }
         for _ in 0..<max(1, Trials.count(10_000) / readers) {
             let query = (0..<Int.random(in: 0...6, using: &random)).map { _ in
                 random.chance(90)
@@ -313,10 +267,10 @@ struct FeedRouteTests {
                 headers.append((name, random.pick(fields)))
             }
             let method = random.chance(10) ? "HEAD" : "GET"
-            let answer = try listener.ask(all.joined(separator: "&"), method: method, headers, on: connection)
+            let answer = try listener.fetch(all.joined(separator: "&"), method: method, headers, on: connection)
             #expect([200, 304].contains(answer.status), "\(all), seed \(seed)")
             guard answer.status == 200, method == "GET" else { continue }
-            if case .crash(let why) = Self.decision(reader, answer, Self.host(reader)) {
+            if case .crash(let why) = Self.decision(reader, answer) {
                 Issue.record("\(why): \(all), \(headers), seed \(seed)")
             }
         }
@@ -355,9 +309,7 @@ struct FeedCacheTests {
             #expect(cache[request] == nil)
             cache.insert(Self.document("\(number)"), for: request)
         }
-        for (number, request) in requests.enumerated() {
-            #expect(cache[request]?.bytes == Array("\(number)".utf8))
-        }
+        for (number, request) in requests.enumerated() { #expect(cache[request]?.bytes == Array("\(number)".utf8)) }
         cache.insert(Self.document("every agent", ["Accept-Language"]), for: Self.request("/c", "de", "x"))
         #expect(cache[Self.request("/c", "de", "y")] != nil)
         #expect(cache[Self.request("/c", "en", "x")] == nil)
@@ -401,10 +353,10 @@ struct FeedCacheTests {
 
 @Suite("Gate")
 struct GateTests {
-    private func listener(_ change: (inout Policy) -> Void) throws -> FeedListener {
+    private func listener(_ change: (inout Policy) -> Void) throws -> EmbeddedListener {
         var rows = FeedFixture.rows()
         change(&rows)
-        return try FeedListener(try CompiledPolicy(rows))
+        return try EmbeddedListener(CurrentPolicy(CompiledPolicy(rows)))
     }
 
     @Test("A gate looks at one lockout where it suffices, and no event loop at as many releases for as many lockouts")
@@ -477,16 +429,16 @@ struct GateTests {
             (name: "App-Build", value: "10"), (name: "App-Platform", value: "ios"), (name: "app-os", value: "17.1"),
             (name: "App-Region", value: "ja_JP"), (name: "App-Install", value: "i"),
         ]
-        #expect(try listener.ask("/v1/gate", fields).status == 403)
-        #expect(try listener.ask("/v1/gate?deny=426&version=", fields).status == 426)
-        #expect(try listener.ask("/v1/gate?version=1.1.0", fields).status == 204)
-        #expect(try listener.ask("/v1/gate?region=US", fields).status == 204)
+        #expect(try listener.fetch("/v1/gate", fields).status == 403)
+        #expect(try listener.fetch("/v1/gate?deny=426&version=", fields).status == 426)
+        #expect(try listener.fetch("/v1/gate?version=1.1.0", fields).status == 204)
+        #expect(try listener.fetch("/v1/gate?region=US", fields).status == 204)
         for missing in fields.indices where fields[missing].name != "App-Install" {
             var some = fields
             some.remove(at: missing)
-            #expect(try listener.ask("/v1/gate", some).status == 204, "\(fields[missing].name)")
+            #expect(try listener.fetch("/v1/gate", some).status == 204, "\(fields[missing].name)")
         }
-        #expect(try listener.ask("/v1/gate", fields + [("App-Version", "1.0.0")]).status == 204, "twice")
+        #expect(try listener.fetch("/v1/gate", fields + [("App-Version", "1.0.0")]).status == 204, "twice")
     }
 
     @Test("A gate is open without a policy, for an unknown or paused app, and where a question is not whole")
@@ -500,7 +452,7 @@ struct GateTests {
         }
         let listener = try listener(closed)
         let question = "/v1/gate?bundle=com.example.doto&version=1.2.0"
-        #expect(try listener.ask(question).status == 403)
+        #expect(try listener.fetch(question).status == 403)
         for open in [
             "/v1/gate", "/v1/gate?version=1.2.0", "/v1/gate?bundle=com.example.doto",
             "/v1/gate?bundle=com.example.unknown&version=1.2.0", "/v1/gate?bundle=com.example.doto&version=one",
@@ -509,14 +461,14 @@ struct GateTests {
             question + (0..<65).map { "&a\($0)=1" }.joined(),
             question + "&x=" + String(repeating: "x", count: 9_000),
         ] {
-            let answer = try listener.ask(open)
+            let answer = try listener.fetch(open)
             #expect(answer.status == 204 && answer.headers["content-length"] == nil, "\(open.prefix(100))")
         }
-        #expect(try FeedListener(nil).ask(question).status == 204)
+        #expect(try EmbeddedListener(CurrentPolicy()).fetch(question).status == 204)
         let paused = try self.listener { rows in
             closed(&rows)
             rows.apps[0].paused = true
         }
-        #expect(try paused.ask(question).status == 204)
+        #expect(try paused.fetch(question).status == 204)
     }
 }

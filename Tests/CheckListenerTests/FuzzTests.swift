@@ -3,12 +3,32 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 import TestRandom
 import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import CheckListener
+
+/// What a fuzz test over sockets has seen.
+private final class FuzzCounts: Sendable {
+    private let counts = Mutex((connections: 0, responses: 0, checks: 0))
+
+    /// What was seen until now.
+    var current: (connections: Int, responses: Int, checks: Int) { counts.withLock { $0 } }
+
+    /// A connection has ended after so many responses.
+    func noteConnection(responses: Int) {
+        counts.withLock {
+            $0.connections += 1
+            $0.responses += responses
+        }
+    }
+
+    /// A check of a client that does nothing wrong was answered.
+    func noteCheck() { counts.withLock { $0.checks += 1 } }
+}
 
 @Suite("Fuzzing", .serialized)
 struct FuzzTests {
@@ -113,8 +133,7 @@ struct FuzzTests {
                 tasks.addTask {
                     try await RawConnection.with(address) { bystander in
                         repeat {
-                            try await bystander.send(Fixture.post(Fixture.payload2013))
-                            let response = try await bystander.response()
+                            let response = try await bystander.ask(Fixture.post(Fixture.payload2013))
                             try #require(response?.body == Fixture.answer, "seed \(seeds.seed)")
                             counts.noteCheck()
                         } while !isOver()
@@ -159,7 +178,7 @@ struct FuzzTests {
         time: Double, answered: Int
     ) {
         var answered = 0
-        let listener = try EmbeddedListener(policy: policy, documents: LongWork(isHeld: true))
+        let listener = try EmbeddedListener(CurrentPolicy(policy), documents: LongWork(isHeld: true))
         let time = try CPUTime.least(of: runs) {
             answered = 0
             let connection = try listener.connect()

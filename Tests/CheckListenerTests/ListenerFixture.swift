@@ -1,7 +1,9 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOExtras
 import NIOPosix
 import TestChecks
+import TestPolicies
 import UpdatePolicy
 
 @testable import CheckListener
@@ -11,9 +13,15 @@ enum ListenerFixture {
     static let payload2013 = ExamplePolicy.payload2013
     static let answer = ExamplePolicy.answer
 
-    static func policy(revision: Int64 = 7) throws -> CompiledPolicy {
-        try ExamplePolicy.policy(revision: revision)
+    /// A check that is answered with ``answer``.
+    static let get = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    /// A POST of a JSON body.
+    static func post(_ body: String, to path: String = "/v1/check", headers: String = "") -> String {
+        "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
+
+    static func policy(revision: Int64 = 7) throws -> CompiledPolicy { try ExamplePolicy.policy(revision: revision) }
 
     /// The default limits, but for time: a test that waits for a processor must not look like a slow client.
     static var limits: ConnectionLimits {
@@ -26,9 +34,18 @@ enum ListenerFixture {
         return limits
     }
 
-    /// Runs a listener with `policy` while `body` runs, then shuts it down gracefully.
+    /// ``limits``, changed.
+    static func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
+        var limits = limits
+        change(&limits)
+        return limits
+    }
+
+    /// Runs a listener while `body` runs, then shuts it down gracefully.
+    ///
+    /// - Parameter policy: Without one, ``policy(revision:)``.
     static func run<Result: Sendable>(
-        policy: CurrentPolicy,
+        policy: CurrentPolicy? = nil,
         limits: ConnectionLimits = limits,
         rateLimit: RateLimit? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(),
@@ -38,7 +55,7 @@ enum ListenerFixture {
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         var bootstrap = CheckServerBootstrap(
-            policy: policy, eventLoopGroup: group, clock: { Timestamp(microsecondsSince1970: 1_772_366_400_000_000) }
+            policy: try policy ?? CurrentPolicy(Self.policy()), eventLoopGroup: group, clock: { TestPolicy.noon }
         )
         bootstrap.limits = limits
         bootstrap.rateLimit = rateLimit
@@ -59,23 +76,43 @@ enum ListenerFixture {
         try await drained.futureResult.get()
         return try result.get()
     }
+}
 
-    /// Runs a listener with ``policy(revision:)``.
-    static func run<Result: Sendable>(
-        limits: ConnectionLimits = limits,
-        rateLimit: RateLimit? = nil,
-        trustedProxies: TrustedProxies = TrustedProxies(),
-        statistics: ListenerStatistics = ListenerStatistics(),
-        _ body: @Sendable @escaping (SocketAddress) async throws -> Result
-    ) async throws -> Result {
-        try await run(
-            policy: CurrentPolicy(try policy()), limits: limits, rateLimit: rateLimit, trustedProxies: trustedProxies,
-            statistics: statistics, body
-        )
+/// A listener of one event loop with little room in the kernel, whose last connection the test can look at.
+struct ObservedListener: Sendable {
+    let address: SocketAddress
+    private let handler: NIOLockedValueBox<NIOLoopBound<ConnectionHandler>?>
+    private let eventLoop: any EventLoop
+
+    /// Something of the last connection; nil before there is one.
+    func look<Value: Sendable>(_ value: @escaping @Sendable (ConnectionHandler) -> Value) async throws -> Value? {
+        try await eventLoop.submit { handler.withLockedValue { $0.map { value($0.value) } } }.get()
     }
 
-    /// A POST of a JSON body.
-    static func post(_ body: String, to path: String = "/v1/check", headers: String = "") -> String {
-        "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    /// Runs a listener while `body` runs.
+    static func run(
+        policy: CurrentPolicy,
+        isEncrypted: Bool = false,
+        _ body: (ObservedListener) async throws -> Void
+    ) async throws {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let handler = NIOLockedValueBox<NIOLoopBound<ConnectionHandler>?>(nil)
+        let channel = try await ServerBootstrap(group: eventLoop)
+            .serverChannelOption(.socketOption(.so_sndbuf), value: 4_096)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let context = EventLoopContext(
+                        testing: channel.eventLoop, policy: policy, limits: ListenerFixture.limits
+                    )
+                    let connection = ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: isEncrypted)
+                    handler.withLockedValue { $0 = NIOLoopBound(connection, eventLoop: channel.eventLoop) }
+                    try channel.pipeline.syncOperations.addHandler(connection)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
+        try await body(ObservedListener(address: address, handler: handler, eventLoop: eventLoop))
+        try await channel.close()
     }
 }

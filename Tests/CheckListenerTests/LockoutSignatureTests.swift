@@ -33,34 +33,22 @@ struct LockoutSignatureTests {
         init(_ key: LockoutKey?) { self.key = CurrentLockoutKey(key) }
 
         func listener() throws -> EmbeddedListener {
-            EmbeddedListener(
+            try EmbeddedListener(
                 CurrentPolicy(try LockoutSignatureTests.policy()), lockoutKey: key,
                 clock: { Timestamp(microsecondsSince1970: self.now.withLock { $0 } * 1_000_000) }
             )
         }
     }
 
-    private static func ask(
-        _ listener: EmbeddedListener,
-        _ request: String
-    ) throws -> RawConnection.Response {
-        let connection = try listener.connect()
-        defer { _ = try? connection.channel.finish(acceptAlreadyClosed: true) }
-        try connection.channel.writeInbound(ByteBuffer(string: request))
-        listener.eventLoop.run()
-        return try #require(RawConnection.Response(try connection.sent()))
-    }
-
     private static func post(_ bundle: String, _ version: String, to path: String = "/v1/check") -> String {
-        let body = #"{"bundle":"\#(bundle)","version":"\#(version)","platform":"ios"}"#
-        return "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        ListenerFixture.post(#"{"bundle":"\#(bundle)","version":"\#(version)","platform":"ios"}"#, to: path)
     }
 
     private static func get(_ version: String, _ fields: String = "") -> String {
         "GET /v1/check?bundle=\(TestPolicy.bundle)&version=\(version)&platform=ios HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
     }
 
-    private static func isSigned(_ response: RawConnection.Response) -> Bool {
+    private static func isSigned(_ response: HTTPResponse) -> Bool {
         let present = fields.filter { response.headers[$0] != nil }
         #expect(present.isEmpty || present == fields)
         return !present.isEmpty
@@ -70,7 +58,7 @@ struct LockoutSignatureTests {
     func signsLockouts() throws {
         let key = try #require(LockoutKey.random())
         let listener = try Signing(key).listener()
-        let signed = try Self.ask(listener, Self.post(TestPolicy.bundle, "1.1"))
+        let signed = try listener.ask(Self.post(TestPolicy.bundle, "1.1"))
         #expect(Self.isSigned(signed))
         #expect(signed.headers["policy-bundle"] == TestPolicy.bundle)
         let day = Self.noon - 43_200
@@ -81,13 +69,13 @@ struct LockoutSignatureTests {
         )
         #expect(signed.headers["signature"]?.wholeMatch(of: #/lockout=:[A-Za-z0-9+/]{86}==:/#) != nil)
         #expect(signed.headers["cache-control"] == "no-store" && signed.headers["etag"] == nil)
-        #expect(Self.isSigned(try Self.ask(listener, Self.get("1.1"))))
+        #expect(Self.isSigned(try listener.ask(Self.get("1.1"))))
         for request in [
             Self.post(TestPolicy.bundle, "2"), Self.post(TestPolicy.bundle, "3"), Self.get("2"),
             Self.post(TestPolicy.bundle, "1.1", to: "/tables/vLoadMessages"),
             "GET /v1/gate?bundle=\(TestPolicy.bundle)&version=1.1&platform=ios HTTP/1.1\r\nHost: x\r\n\r\n",
         ] {
-            #expect(!Self.isSigned(try Self.ask(listener, request)), "\(request)")
+            #expect(!Self.isSigned(try listener.ask(request)), "\(request)")
         }
     }
 
@@ -95,7 +83,7 @@ struct LockoutSignatureTests {
     func namesBundles() throws {
         let listener = try Signing(LockoutKey.random()).listener()
         func bundle(_ bundle: String, _ version: String) throws -> String? {
-            let response = try Self.ask(listener, Self.post(bundle, version))
+            let response = try listener.ask(Self.post(bundle, version))
             #expect(response.status == 200 && response.body.contains(#""lockout":true"#))
             return Self.isSigned(response) ? response.headers["policy-bundle"] : nil
         }
@@ -111,7 +99,7 @@ struct LockoutSignatureTests {
         let signing = Signing(LockoutKey.random())
         let listener = try signing.listener()
         func answer() throws -> [String?] {
-            let response = try Self.ask(listener, Self.get("1.1"))
+            let response = try listener.ask(Self.get("1.1"))
             return [response.headers["signature"], response.headers["etag"]]
         }
         let first = try answer()
@@ -119,11 +107,11 @@ struct LockoutSignatureTests {
         signing.now.withLock { $0 += 43_199 }
         #expect(try answer() == first)
         let known = "If-None-Match: \(first[1] ?? "")\r\n"
-        #expect(try Self.ask(listener, Self.get("1.1", known)).status == 304)
+        #expect(try listener.ask(Self.get("1.1", known)).status == 304)
         signing.now.withLock { $0 += 1 }
         let second = try answer()
         #expect(second[0] != first[0] && second[1] != first[1])
-        #expect(try Self.ask(listener, Self.get("1.1", known)).status == 200)
+        #expect(try listener.ask(Self.get("1.1", known)).status == 200)
         let next = LockoutKey.random()
         signing.key.replace(with: try #require(next))
         let third = try answer()
@@ -133,8 +121,8 @@ struct LockoutSignatureTests {
 
     @Test("Without a key that can be used a lockout is answered without a signature")
     func answersWithoutAKey() throws {
-        for listener in [try Signing(nil).listener(), EmbeddedListener(CurrentPolicy(try Self.policy()))] {
-            let response = try Self.ask(listener, Self.post(TestPolicy.bundle, "1.1"))
+        for listener in [try Signing(nil).listener(), try EmbeddedListener(CurrentPolicy(try Self.policy()))] {
+            let response = try listener.ask(Self.post(TestPolicy.bundle, "1.1"))
             #expect(response.body.contains(#""lockout":true"#) && !Self.isSigned(response))
         }
     }

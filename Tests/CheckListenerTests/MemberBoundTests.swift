@@ -51,21 +51,4 @@ struct MemberBoundTests {
         let fault = #expect(throws: RequestFault.self) { try Self.fromBody("\u{FEFF}{\"bundle\" \"a\"}") }
         #expect(fault?.detail == "The body is not JSON: a colon is missing at byte 13.")
     }
-
-    @Test("More attributes than a check may have, and a bundle that is too long, are answered with 400 by name")
-    func refused() throws {
-        let attributes = (1...65).map { "\"a\($0)\":\($0)" }.joined(separator: ",")
-        let query = (1...65).map { "a\($0)=\($0)" }.joined(separator: "&")
-        let bundle = String(repeating: "b", count: 256)
-        for (named, read) in [
-            ("`a65`", { try Self.fromBody("{\"bundle\":\"a\",\(attributes)}") }),
-            ("`a65`", { try Self.fromQuery("bundle=a&\(query)") }),
-            ("`bundle`", { try Self.fromBody("{\"bundle\":\"\(bundle)\"}") }),
-            ("`bundle`", { try Self.fromQuery("bundle=\(bundle)") }),
-        ] as [(String, () throws -> Client)] {
-            let fault = #expect(throws: RequestFault.self) { try read() }
-            #expect(fault?.status == .badRequest)
-            #expect(fault?.detail.contains(named) == true, "\(fault?.detail ?? "")")
-        }
-    }
 }

@@ -28,7 +28,5 @@ struct NaiveTokenBuckets {
     }
 
     /// Takes a token, or owes it when there is none.
-    mutating func spend(_ block: AddressBlock) {
-        buckets[block]?.amount -= interval
-    }
+    mutating func spend(_ block: AddressBlock) { buckets[block]?.amount -= interval }
 }

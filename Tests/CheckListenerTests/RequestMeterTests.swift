@@ -10,9 +10,7 @@ struct RequestMeterTests {
         .head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/v1/check", headers: headers))
     }
 
-    private static func body(_ count: Int) -> HTTPServerRequestPart {
-        .body(ByteBuffer(repeating: 0x20, count: count))
-    }
+    private static func body(_ count: Int) -> HTTPServerRequestPart { .body(ByteBuffer(repeating: 0x20, count: count)) }
 
     /// Whether a head has begun after a piece of bytes of which the parser makes some parts.
     private func begins(

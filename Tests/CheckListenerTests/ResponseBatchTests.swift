@@ -31,39 +31,28 @@ struct ResponseBatchTests {
         listener = try EmbeddedListener(clock: { clock.read() })
     }
 
-    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
-    private var statistics: EventLoopStatistics { listener.statistics }
+    private func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
 
-    private func connect() throws -> EmbeddedChannel {
-        try listener.connect().channel
+    private func ask(
+        _ connection: EmbeddedListener.Connection,
+        _ body: String = ListenerFixture.payload2013
+    ) throws {
+        try connection.receive(ListenerFixture.post(body))
     }
 
-    private func ask(_ channel: EmbeddedChannel, _ body: String = ListenerFixture.payload2013) throws {
-        let request = "POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-        try channel.writeInbound(ByteBuffer(string: request))
-    }
-
-    private func sent(by channel: EmbeddedChannel) throws -> String {
-        try listener.sent(by: channel)
-    }
-
-    private var answeredCount: UInt64 {
-        listener.statistics.requests.histograms.values.reduce(0) { $0 + $1.count }
-    }
+    private var answeredCount: UInt64 { listener.statistics.requests.histograms.values.reduce(0) { $0 + $1.count } }
 
     @Test(
         "A batch sends the responses of all connections at its end, from one reading of the clock and one for their duration"
     )
     func responsesLeaveTogether() throws {
-        let channels = try (0..<5).map { _ in try connect() }
+        let connections = try (0..<5).map { _ in try connect() }
         for tick in 1...3 {
-            for channel in channels { try ask(channel) }
-            for channel in channels { #expect(try sent(by: channel).isEmpty) }
+            for connection in connections { try ask(connection) }
+            for connection in connections { #expect(try connection.sent().isEmpty) }
             listener.eventLoop.run()
-            for channel in channels {
-                let response = try sent(by: channel)
-                #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
-                #expect(response.hasSuffix(ListenerFixture.answer))
+            for connection in connections {
+                #expect(try connection.responses().map(\.body) == [ListenerFixture.answer])
             }
             #expect(clock.count == 2 * tick)
             #expect(answeredCount == UInt64(5 * tick))
@@ -74,35 +63,34 @@ struct ResponseBatchTests {
 
     @Test("A batch sends what it has when many responses wait for it")
     func manyConnections() throws {
-        let channels = try (0..<100).map { _ in try connect() }
-        for channel in channels { try ask(channel) }
-        let early = try channels.filter { try !sent(by: $0).isEmpty }.count
+        let connections = try (0..<100).map { _ in try connect() }
+        for connection in connections { try ask(connection) }
+        let early = try connections.filter { try !$0.sent().isEmpty }.count
         #expect(early == 64)
         #expect(answeredCount == 64)
         listener.eventLoop.run()
-        let late = try channels.filter { try !sent(by: $0).isEmpty }.count
+        let late = try connections.filter { try !$0.sent().isEmpty }.count
         #expect(late == 36)
         #expect(answeredCount == 100)
     }
 
     @Test("A batch does not let others wait for what a long pipeline was answered")
     func longPipeline() throws {
-        let (channel, other) = (try connect(), try connect())
+        let (connection, other) = (try connect(), try connect())
         try ask(other)
-        let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
-        try channel.writeInbound(ByteBuffer(string: String(repeating: request, count: 70)))
-        #expect(try sent(by: channel).components(separatedBy: ListenerFixture.answer).count == 71)
-        #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
+        try connection.receive(String(repeating: ListenerFixture.get, count: 70))
+        #expect(try connection.responses().map(\.body) == Array(repeating: ListenerFixture.answer, count: 70))
+        #expect(try other.sent().hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 71)
         listener.eventLoop.run()
     }
 
     @Test("A batch sends the last response before the connection ends")
     func lastResponse() throws {
-        let channel = try connect()
-        try ask(channel)
-        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(try sent(by: channel).hasSuffix(ListenerFixture.answer))
+        let connection = try connect()
+        try ask(connection)
+        connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(try connection.sent().hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 1)
         listener.eventLoop.run()
     }
@@ -126,14 +114,13 @@ struct ResponseBatchTests {
         "A batch sends each response once, also where a connection is told in the middle that its client does not read"
     )
     func sendsOnce() throws {
-        let (channel, other) = (try connect(), try connect())
-        try channel.pipeline.syncOperations.addHandler(FullAtFirst(), position: .first)
-        try ask(channel)
+        let (connection, other) = (try connect(), try connect())
+        try connection.channel.pipeline.syncOperations.addHandler(FullAtFirst(), position: .first)
+        try ask(connection)
         try ask(other)
-        try ask(channel, "{")
+        try ask(connection, "{")
         listener.eventLoop.run()
-        let statuses = try sent(by: channel).matches(of: #/HTTP\/1\.1 ([0-9]+) /#).map { String($0.output.1) }
-        #expect(statuses == ["200", "400"])
+        #expect(try connection.responses().map(\.status) == [200, 400])
     }
 
     @Test("A batch does without a connection that is gone")
@@ -141,24 +128,21 @@ struct ResponseBatchTests {
         let (gone, other) = (try connect(), try connect())
         try ask(gone)
         try ask(other)
-        gone.close(promise: nil)
+        gone.channel.close(promise: nil)
         listener.eventLoop.run()
-        #expect(try sent(by: other).hasSuffix(ListenerFixture.answer))
+        #expect(try other.sent().hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 2)
     }
 
     @Test("A batch keeps pipelined answers in order, each with memory of its own until it is sent")
     func pipelinedAnswers() throws {
-        let channel = try connect()
-        try ask(channel)
-        try ask(channel, #"{"bundle":"com.example.doto","version":"1.2"}"#)
-        try ask(channel, "{")
+        let connection = try connect()
+        try ask(connection)
+        try ask(connection, #"{"bundle":"com.example.doto","version":"1.2"}"#)
+        try ask(connection, "{")
         listener.eventLoop.run()
-        let bodies = try sent(by: channel).components(separatedBy: "HTTP/1.1 ").dropFirst()
-            .map { $0.components(separatedBy: "\r\n\r\n").last ?? "" }
-        #expect(bodies.count == 3)
-        #expect(bodies.first == ListenerFixture.answer)
-        #expect(bodies.dropFirst().first == #"{"messages":[]}"#)
+        let bodies = try connection.responses().map(\.body)
+        #expect(bodies.dropLast() == [ListenerFixture.answer, #"{"messages":[]}"#])
         #expect(bodies.last?.hasPrefix(#"{"type":"about:blank","title":"Bad Request""#) == true)
     }
 }

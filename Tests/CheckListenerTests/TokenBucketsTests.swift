@@ -91,7 +91,5 @@ struct TokenBucketsTests {
         "Buckets have no rate that is not one",
         arguments: ["", "0", "-1", "nan", "inf", "5:", "5:0", "5:1.5", ":5", "5:5:5", "1e7", "five", "5/s"]
     )
-    func refusesRates(text: String) {
-        #expect(throws: LimitSyntaxError.self) { _ = try RateLimit(parsing: text) }
-    }
+    func refusesRates(text: String) { #expect(throws: LimitSyntaxError.self) { _ = try RateLimit(parsing: text) } }
 }

@@ -29,15 +29,13 @@ struct UnreadResponseTests {
         }
     }
 
-    private static let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
-
     private let listener: EmbeddedListener
     private let answerSize: Int
 
     init() throws {
         let other = try EmbeddedListener()
         let connection = try other.connect()
-        try connection.channel.writeInbound(ByteBuffer(string: Self.request))
+        try connection.receive(ListenerFixture.get)
         other.eventLoop.run()
         answerSize = try connection.sent().utf8.count
         var limits = ConnectionLimits()
@@ -53,7 +51,7 @@ struct UnreadResponseTests {
     }
 
     private func ask(_ connection: EmbeddedListener.Connection, times: Int) throws {
-        try connection.channel.writeInbound(ByteBuffer(string: String(repeating: Self.request, count: times)))
+        try connection.receive(String(repeating: ListenerFixture.get, count: times))
         listener.eventLoop.run()
     }
 

@@ -9,7 +9,7 @@ import UpdatePolicy
 /// One connection or several on an event loop whose time the test moves, with a client that reads when the test says so.
 @Suite("Waiting connections")
 struct WaitingConnectionTests {
-    private static let request = "GET /v1/check?bundle=com.example.doto&version=1.1 HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let request = ListenerFixture.get
 
     private let listener: EmbeddedListener
 
@@ -21,20 +21,17 @@ struct WaitingConnectionTests {
     private var statistics: EventLoopStatistics { listener.statistics }
     private var context: EventLoopContext { listener.context }
 
-    private func connect() throws -> (channel: EmbeddedChannel, handler: ConnectionHandler) {
-        let connection = try listener.connect()
-        return (connection.channel, connection.handler)
+    private func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
+
+    private func setWritable(_ isWritable: Bool, _ connection: EmbeddedListener.Connection) {
+        connection.channel.isWritable = isWritable
+        connection.channel.pipeline.fireChannelWritabilityChanged()
     }
 
-    private func setWritable(_ isWritable: Bool, _ channel: EmbeddedChannel) {
-        channel.isWritable = isWritable
-        channel.pipeline.fireChannelWritabilityChanged()
-    }
-
-    /// How many requests were answered with a status, on the channel since it was asked last.
-    private func answers(_ status: String, on channel: EmbeddedChannel) throws -> Int {
+    /// The statuses of the responses that the connection has sent since it was asked last.
+    private func statuses(_ connection: EmbeddedListener.Connection) throws -> [Int] {
         eventLoop.run()
-        return try listener.sent(by: channel).components(separatedBy: "HTTP/1.1 \(status) ").count - 1
+        return try connection.responses().map(\.status)
     }
 
     // MARK: Clients that do not read
@@ -44,74 +41,72 @@ struct WaitingConnectionTests {
         arguments: [false, true]
     )
     func holdRequests(clientEnds: Bool) throws {
-        let (channel, handler) = try connect()
-        setWritable(false, channel)
+        let connection = try connect()
+        setWritable(false, connection)
         let count = 2_500
         let bytes = Array(String(repeating: Self.request, count: count).utf8)
         for start in stride(from: 0, to: bytes.count, by: 16_384) {
-            try channel.writeInbound(ByteBuffer(bytes: bytes[start..<min(start + 16_384, bytes.count)]))
+            try connection.channel.writeInbound(ByteBuffer(bytes: bytes[start..<min(start + 16_384, bytes.count)]))
         }
-        if clientEnds { channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
-        #expect(handler.state.meter.headCount == 0)
-        #expect(channel.isActive)
-        setWritable(true, channel)
-        #expect(try answers("200", on: channel) == count)
-        #expect(handler.state.acceptsRequests != clientEnds)
+        if clientEnds { connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        #expect(connection.handler.state.meter.headCount == 0)
+        #expect(connection.channel.isActive)
+        setWritable(true, connection)
+        #expect(try statuses(connection) == Array(repeating: 200, count: count))
+        #expect(connection.handler.state.acceptsRequests != clientEnds)
         if !clientEnds {
-            try channel.writeInbound(ByteBuffer(string: Self.request))
-            #expect(try answers("200", on: channel) == 1)
+            try connection.receive(Self.request)
+            #expect(try statuses(connection) == [200])
         }
     }
 
     @Test("Connections that wait within a request go on where it was, once their client reads")
     func holdPartsOfRequests() throws {
-        let (channel, _) = try connect()
+        let connection = try connect()
         let request = ListenerFixture.post(ListenerFixture.payload2013)
         let bytes = Array((request + request).utf8)
         for length in 1..<bytes.count {
-            try channel.writeInbound(ByteBuffer(bytes: bytes[..<length]))
-            setWritable(false, channel)
-            try channel.writeInbound(ByteBuffer(bytes: bytes[length...]))
-            setWritable(true, channel)
-            #expect(try answers("200", on: channel) == 2, "cut after \(length) bytes")
+            try connection.channel.writeInbound(ByteBuffer(bytes: bytes[..<length]))
+            setWritable(false, connection)
+            try connection.channel.writeInbound(ByteBuffer(bytes: bytes[length...]))
+            setWritable(true, connection)
+            #expect(try statuses(connection) == [200, 200], "cut after \(length) bytes")
         }
     }
 
     @Test("Connections that wait answer what came before bytes that are no request, and then refuse those")
     func holdFaults() throws {
-        let (channel, _) = try connect()
-        setWritable(false, channel)
-        try channel.writeInbound(ByteBuffer(string: Self.request + Self.request + "nonsense\r\n\r\n" + Self.request))
-        setWritable(true, channel)
-        eventLoop.run()
-        let statuses = try listener.sent(by: channel).matches(of: #/HTTP/1\.1 ([0-9]+) /#).map { $0.output.1 }
-        #expect(statuses == ["200", "200", "400"])
+        let connection = try connect()
+        setWritable(false, connection)
+        try connection.receive(Self.request + Self.request + "nonsense\r\n\r\n" + Self.request)
+        setWritable(true, connection)
+        #expect(try statuses(connection) == [200, 200, 400])
     }
 
     @Test("Connections that wait are ended when their client sends more than a receive buffer holds and reads nothing")
     func abandonsFloods() throws {
-        let (channel, handler) = try connect()
-        setWritable(false, channel)
+        let connection = try connect()
+        setWritable(false, connection)
         let flood = ByteBuffer(string: String(repeating: Self.request, count: 200))
         var sent = 0
-        while channel.isActive, sent < 2_000_000 {
-            try channel.writeInbound(flood)
+        while connection.channel.isActive, sent < 2_000_000 {
+            try connection.channel.writeInbound(flood)
             sent += flood.readableBytes
         }
-        #expect(!channel.isActive)
+        #expect(!connection.channel.isActive)
         #expect((262_144...300_000).contains(sent))
-        #expect(handler.state.meter.headCount == 0)
+        #expect(connection.handler.state.meter.headCount == 0)
         #expect(statistics.refusals[.unreadTimeout] == 1)
     }
 
     @Test("Connections that wait forget what they kept when their client is gone")
     func forgets() throws {
-        let (channel, handler) = try connect()
-        setWritable(false, channel)
-        try channel.writeInbound(ByteBuffer(string: String(repeating: Self.request, count: 100)))
-        _ = try channel.finish(acceptAlreadyClosed: true)
-        #expect(handler.state.meter.headCount == 0)
-        #expect(handler.parser == nil)
+        let connection = try connect()
+        setWritable(false, connection)
+        try connection.receive(String(repeating: Self.request, count: 100))
+        _ = try connection.channel.finish(acceptAlreadyClosed: true)
+        #expect(connection.handler.state.meter.headCount == 0)
+        #expect(connection.handler.parser == nil)
     }
 
     // MARK: Idle connections
@@ -122,12 +117,12 @@ struct WaitingConnectionTests {
     func evictsTheLongestIdle() throws {
         var idle = [try connect(), try connect(), try connect()]
         let busy = try connect()
-        try busy.channel.writeInbound(ByteBuffer(string: "GET / HTT"))
+        try busy.receive("GET / HTT")
         let silent = try connect()
         // The last one asked first, the first one last; the silent one has not asked yet.
         for connection in idle.reversed() {
             eventLoop.advanceTime(by: .seconds(1))
-            try connection.channel.writeInbound(ByteBuffer(string: Self.request))
+            try connection.receive(Self.request)
             eventLoop.run()
         }
         idle = [silent] + idle.reversed()
@@ -142,18 +137,18 @@ struct WaitingConnectionTests {
 
     @Test("Connections that wait are idle after a request whose body came by itself, and end without a response")
     func isIdleAfterASplitRequest() throws {
-        let (channel, handler) = try connect()
+        let connection = try connect()
         let body = ListenerFixture.payload2013
         let request = ListenerFixture.post(body)
-        try channel.writeInbound(ByteBuffer(string: String(request.dropLast(body.count))))
-        try channel.writeInbound(ByteBuffer(string: body))
-        #expect(try answers("200", on: channel) == 1)
-        #expect(handler.state.isIdle)
+        try connection.receive(String(request.dropLast(body.count)))
+        try connection.receive(body)
+        #expect(try statuses(connection) == [200])
+        #expect(connection.handler.state.isIdle)
         eventLoop.advanceTime(by: .seconds(30))
-        #expect(channel.isActive)
-        #expect(try answers("408", on: channel) == 0)
+        #expect(connection.channel.isActive)
+        #expect(try statuses(connection) == [])
         eventLoop.advanceTime(by: .seconds(60))
-        #expect(!channel.isActive)
+        #expect(!connection.channel.isActive)
         #expect(statistics.refusals[.idleTimeout] == 1)
     }
 
@@ -165,9 +160,9 @@ struct WaitingConnectionTests {
         }
         #expect(context.timeouts.evictLongestIdle(first: { [] }))
         eventLoop.advanceTime(by: .seconds(1))
-        try all[1].channel.writeInbound(ByteBuffer(string: Self.request))
+        try all[1].receive(Self.request)
         #expect(context.timeouts.evictLongestIdle(first: { [] }))
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
-        _ = try answers("200", on: all[1].channel)
+        _ = try statuses(all[1])
     }
 }

@@ -60,9 +60,7 @@ struct FeedDocumentTests {
             ("{{^messages}}no{{/messages}}{{^latest.min_os}}{{#floor}}{{prompt}}{{/floor}}{{/latest.min_os}}", "1.3"),
         ]
     )
-    func writes(_ body: String, _ document: String) throws {
-        #expect(try Self.render(body) == document)
-    }
+    func writes(_ body: String, _ document: String) throws { #expect(try Self.render(body) == document) }
 
     @Test("A template of JSON makes JSON, and one of XML makes XML, whatever is in the texts")
     func escapes() throws {

@@ -18,8 +18,7 @@ struct AnswerTotalsTests {
         // Kinds beyond the bound, an app that is not listed and a rule of one are among them.
         let clients: [[String: String]] = [
             ["version": "1.0"], ["version": "1.0", "os": "17"], ["version": "1.1"], ["version": "2"],
-            ["version": "3.0"],
-            ["bundle": "unknown"], ["bundle": "unlisted"],
+            ["version": "3.0"], ["bundle": "unknown"], ["bundle": "unlisted"],
         ]
         for client in clients { try recorder.answer(policy, CountedPolicy.client(client)) }
         #expect(counting.answers.lockout == 0)
@@ -94,9 +93,7 @@ struct AnswerTotalsTests {
                 if random.chance(10) { hour += Int64(random.next() % 3) }
                 let before = totals
                 var numbers: [String: Int] = [:]
-                for _ in 0..<random.next() % 200 {
-                    numbers["rule-\(random.next() % 250)"] = Int(random.next() % 50)
-                }
+                for _ in 0..<random.next() % 200 { numbers["rule-\(random.next() % 250)"] = Int(random.next() % 50) }
                 totals.add(numbers, hour: hour)
                 let change = totals.other - before.other
                 #expect(change >= 0, "seed \(seed)")

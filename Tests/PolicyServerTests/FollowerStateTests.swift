@@ -16,9 +16,7 @@ struct FollowerStateTests {
         func next() -> UInt64 { .max }
     }
 
-    private static func time(_ seconds: Int64) -> Timestamp {
-        Timestamp(microsecondsSince1970: seconds * 1_000_000)
-    }
+    private static func time(_ seconds: Int64) -> Timestamp { Timestamp(microsecondsSince1970: seconds * 1_000_000) }
 
     private static func version(_ revision: Int64, _ token: String) -> PolicyVersion {
         PolicyVersion(revision: revision, token: token)

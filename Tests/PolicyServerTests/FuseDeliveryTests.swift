@@ -34,9 +34,7 @@ struct FuseDeliveryTests {
             )
         }
 
-        func deliver(isLast: Bool = false) async {
-            await delivery.deliver(isLast: isLast, within: .seconds(60))
-        }
+        func deliver(isLast: Bool = false) async { await delivery.deliver(isLast: isLast, within: .seconds(60)) }
 
         /// Answers a check of a version, and tells whether it was locked out.
         func isLockedOut(_ version: String, _ random: inout SeededGenerator) throws -> Bool {

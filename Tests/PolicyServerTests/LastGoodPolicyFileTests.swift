@@ -14,8 +14,7 @@ struct LastGoodPolicyFileTests {
         let file = LastGoodPolicyFile(stateDirectory: folder)
         try file.requireProtectedFolder()
         #expect(try file.read() == nil)
-        var writer = LastGoodPolicyFileWriter(file)
-        try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+        try write(7, file)
         #expect(try file.read()?.revision == 7)
 
         #expect(chmod(file.path, 0o606) == 0)
@@ -69,6 +68,16 @@ struct LastGoodPolicyFileTests {
         )
     }
 
+    /// A policy whose app of a number is as in another.
+    private static func updated(_ policy: CompiledPolicy, app: Int, _ other: Policy) throws -> CompiledPolicy {
+        let bundle = "com.example.app\(app)"
+        var part = other
+        part.apps.removeAll { $0.bundle != bundle }
+        part.releases.removeAll { $0.bundle != bundle }
+        part.rules.removeAll { $0.bundle != bundle }
+        return try policy.updated(with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part))
+    }
+
     private func withFile<Result>(_ body: (LastGoodPolicyFile) throws -> Result) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.path + "/versiongate-file-\(UUID().uuidString.prefix(8))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -98,14 +107,7 @@ struct LastGoodPolicyFileTests {
             var compiled = try CompiledPolicy(Self.policy(1, ["a", "b", "c", "d"]))
             try writer.write(compiled)
             for (revision, change) in [(2, 1), (3, 3), (4, 0)] as [(Int64, Int)] {
-                var part = Self.policy(revision, ["x", "y", "z", "w"])
-                let bundle = "com.example.app\(change)"
-                part.apps.removeAll { $0.bundle != bundle }
-                part.releases.removeAll { $0.bundle != bundle }
-                part.rules.removeAll { $0.bundle != bundle }
-                compiled = try compiled.updated(
-                    with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part)
-                )
+                compiled = try Self.updated(compiled, app: change, Self.policy(revision, ["x", "y", "z", "w"]))
                 try writer.write(compiled)
                 let updated = try bytes(file)
                 var other = LastGoodPolicyFileWriter(file)
@@ -128,14 +130,8 @@ struct LastGoodPolicyFileTests {
             for index in policies.indices { try writers[index].write(policies[index]) }
             for revision in 2...5 {
                 for index in policies.indices {
-                    var part = Self.policy(Int64(revision), ["x", "y", "z \(revision)"])
-                    let bundle = "com.example.app2"
-                    part.apps.removeAll { $0.bundle != bundle }
-                    part.releases.removeAll { $0.bundle != bundle }
-                    part.rules.removeAll { $0.bundle != bundle }
-                    policies[index] = try policies[index].updated(
-                        with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part)
-                    )
+                    let next = Self.policy(Int64(revision), ["x", "y", "z \(revision)"])
+                    policies[index] = try Self.updated(policies[index], app: 2, next)
                     try writers[index].write(policies[index])
                     let read = try #require(try file.read())
                     #expect(try CompiledPolicy(read).policy == policies[index].policy)
@@ -144,34 +140,24 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("A file of every format that there was is read as what it means", arguments: LastGoodPolicyVectors.formats)
-    func readsEveryFormat(_ format: Int) throws {
-        try withFile { file in
-            let policy = try file.policy(in: LastGoodPolicyVectors.contents(ofFormat: format))
-            #expect(policy == LastGoodPolicyVectors.policy)
-        }
-    }
-
-    @Test("A file is written in the newest format, byte for byte")
-    func writesTheNewestFormat() throws {
+    @Test("A file of every format that there was is read as what it means, and written byte for byte in the newest one")
+    func readsEveryFormat() throws {
         #expect(LastGoodPolicyFile.format == LastGoodPolicyVectors.formats.last)
         try withFile { file in
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(LastGoodPolicyVectors.policy))
-            let expected = try LastGoodPolicyVectors.contents(ofFormat: LastGoodPolicyFile.format)
-            let written = try bytes(file)
-            #expect(String(decoding: written, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
-        }
-    }
-
-    @Test("A file has the hints of messages, and is read and written as it was when they came")
-    func hints() throws {
-        try withFile { file in
-            let contents = try LastGoodPolicyVectors.contentsWithHints()
-            #expect(try file.policy(in: contents) == LastGoodPolicyVectors.policyWithHints)
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(LastGoodPolicyVectors.policyWithHints))
-            #expect(String(decoding: try bytes(file), as: UTF8.self) == String(decoding: contents, as: UTF8.self))
+            for format in LastGoodPolicyVectors.formats {
+                let contents = try LastGoodPolicyVectors.contents(ofFormat: format)
+                #expect(try file.policy(in: contents) == LastGoodPolicyVectors.policy, "format \(format)")
+            }
+            let newest = try LastGoodPolicyVectors.contents(ofFormat: LastGoodPolicyFile.format)
+            let hints = try LastGoodPolicyVectors.contentsWithHints()
+            #expect(try file.policy(in: hints) == LastGoodPolicyVectors.policyWithHints)
+            for (policy, contents) in [
+                (LastGoodPolicyVectors.policy, newest), (LastGoodPolicyVectors.policyWithHints, hints),
+            ] {
+                var writer = LastGoodPolicyFileWriter(file)
+                try writer.write(try CompiledPolicy(policy))
+                #expect(String(decoding: try bytes(file), as: UTF8.self) == String(decoding: contents, as: UTF8.self))
+            }
         }
     }
 
@@ -319,8 +305,7 @@ struct LastGoodPolicyFileTests {
     @Test("A file tells of any damage: every length that is too short, every byte that is another")
     func tellsOfDamage() throws {
         try withFile { file in
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            try write(7, file)
             let whole = try bytes(file)
             let url = URL(fileURLWithPath: file.path)
             for length in 0..<whole.count {
@@ -407,8 +392,7 @@ struct LastGoodPolicyFileTests {
                 let date = Date(timeIntervalSinceNow: -age)
                 try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
             }
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+            try write(7, file)
             #expect(
                 try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == [
                     "last-good-policy", "last-good-policy.young.new", "last-good-policy.old.note",

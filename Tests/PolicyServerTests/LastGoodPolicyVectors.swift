@@ -11,14 +11,10 @@ enum LastGoodPolicyVectors {
     static let formats = [1, 2]
 
     /// The bytes of a file.
-    static func contents(ofFormat format: Int) throws -> Data {
-        try Vectors.data("last-good-policy/format-\(format)")
-    }
+    static func contents(ofFormat format: Int) throws -> Data { try Vectors.data("last-good-policy/format-\(format)") }
 
     /// The bytes of a file with the hints of messages, which came after the first file of its format.
-    static func contentsWithHints() throws -> Data {
-        try Vectors.data("last-good-policy/hints")
-    }
+    static func contentsWithHints() throws -> Data { try Vectors.data("last-good-policy/hints") }
 
     /// What it holds.
     static let policyWithHints = Policy(

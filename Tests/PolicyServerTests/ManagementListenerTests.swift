@@ -12,9 +12,7 @@ struct ManagementListenerTests {
             "[::1]:9090", "[fe80::1]:9090", "gate.internal", "Gate.Internal:9090",
         ]
     )
-    func allows(host: String) {
-        #expect(HostCheck(names: ["gate.internal"]).isAllowed(host))
-    }
+    func allows(host: String) { #expect(HostCheck(names: ["gate.internal"]).isAllowed(host)) }
 
     @Test(
         "The listener may not be asked by any other name",
@@ -24,9 +22,7 @@ struct ManagementListenerTests {
             "[::1", "[evil]", "127.0.0.1@evil.example", "evil.example#localhost", "1.2.3", ":9090", "127.1",
         ]
     )
-    func refuses(host: String) {
-        #expect(!HostCheck(names: ["gate.internal"]).isAllowed(host))
-    }
+    func refuses(host: String) { #expect(!HostCheck(names: ["gate.internal"]).isAllowed(host)) }
 
     @Test("The listener has names that are read from the configuration")
     func readsNames() throws {

@@ -6,83 +6,85 @@ import UpdatePolicy
 
 @Suite("Reload decision")
 struct ReloadDecisionTests {
-    private static func time(_ seconds: Int64) -> Timestamp {
-        Timestamp(microsecondsSince1970: seconds * 1_000_000)
-    }
+    private static func time(_ seconds: Int64) -> Timestamp { Timestamp(microsecondsSince1970: seconds * 1_000_000) }
 
     private static func version(_ revision: Int64, _ token: String) -> PolicyVersion {
         PolicyVersion(revision: revision, token: token)
     }
 
-    @Test("The follower loads what it has not seen, and not what it has")
+    /// Plays a text: `7a at 3: load` is the version of revision 7 and token a, seen at a standby in second 3, and the
+    /// verdict; `of primary` is one of a primary. What is loaded or rejected answers or not from then on.
+    private static func play(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        var decision = ReloadDecision()
+        for line in text.split(separator: "\n").map(String.init) {
+            let words = line.split { " :".contains($0) }.map(String.init)
+            let isEvent = words[0] == "loaded" || words[0] == "rejected"
+            let name = words[isEvent ? 1 : 0]
+            let version = version(Int64(name.dropLast()) ?? 0, String(name.suffix(1)))
+            switch words[0] {
+            case "loaded": decision.loaded(version)
+            case "rejected": decision.rejected(version)
+            default:
+                let verdict = decision.verdict(
+                    on: version, at: time(Int64(words[2]) ?? 0), isPrimary: words.contains("primary")
+                )
+                #expect((verdict == .load) == (words.last == "load"), "\(line)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    @Test("The follower loads what it has not seen, another history too, and not what it has or cannot be compiled")
     func loadsWhatIsNew() {
-        var decision = ReloadDecision()
-        #expect(decision.verdict(on: Self.version(1, "a"), at: Self.time(0), isPrimary: false) == .load)
-        decision.loaded(Self.version(1, "a"))
-        #expect(decision.verdict(on: Self.version(1, "a"), at: Self.time(1), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(2), isPrimary: false) == .load)
+        Self.play(
+            """
+            1a at 0: load
+            loaded 1a
+            1a at 1: wait
+            2b at 2: load
+            rejected 2b
+            2b at 3: wait
+            3c at 4: load
+            loaded 100a
+            100b at 5: load
+            """
+        )
     }
 
-    @Test("The follower loads another history that stands at the same revision")
-    func loadsAnotherHistory() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(100, "a"))
-        #expect(decision.verdict(on: Self.version(100, "b"), at: Self.time(0), isPrimary: false) == .load)
-    }
-
-    @Test("The follower takes a lower revision of a standby only after it stood for 30 seconds")
+    @Test(
+        "The follower takes a lower revision of a standby after 30 seconds, and begins to wait anew when that moves on, catches up or is promoted"
+    )
     func waitsForLowerRevisions() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(100, "a"))
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(29), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(30), isPrimary: false) == .load)
-    }
-
-    @Test("The follower begins to wait anew when a lagging standby moves on or catches up")
-    func waitsAnew() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(100, "a"))
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(29), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(31), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(100, "a"), at: Self.time(40), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(95, "c"), at: Self.time(60), isPrimary: false) != .load)
+        let begin = "loaded 100a\n90b at 0: wait\n"
+        Self.play(begin + "90b at 29: wait\n90b at 30: load")
+        Self.play(begin + "95c at 29: wait\n95c at 31: wait\n100a at 40: wait\n95c at 60: wait")
+        Self.play(begin + "90b at 20 of primary: wait\n90b at 22 of primary: load")
     }
 
     @Test("The follower takes lower revisions of a primary after 2 seconds, and those of edits made meanwhile")
     func believesPrimary() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(100, "a"))
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: true) != .load)
-        #expect(decision.verdict(on: Self.version(91, "c"), at: Self.time(1), isPrimary: true) != .load)
-        #expect(decision.verdict(on: Self.version(92, "d"), at: Self.time(2), isPrimary: true) == .load)
-        decision.loaded(Self.version(92, "d"))
-        #expect(decision.verdict(on: Self.version(93, "e"), at: Self.time(2), isPrimary: true) == .load)
-    }
-
-    @Test("The follower begins to wait anew when a standby that is behind is promoted")
-    func waitsAnewAfterPromotion() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(100, "a"))
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(0), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(20), isPrimary: true) != .load)
-        #expect(decision.verdict(on: Self.version(90, "b"), at: Self.time(22), isPrimary: true) == .load)
+        Self.play(
+            """
+            loaded 100a
+            90b at 0 of primary: wait
+            91c at 1 of primary: wait
+            92d at 2 of primary: load
+            loaded 92d
+            93e at 2 of primary: load
+            """
+        )
     }
 
     @Test(
         "The follower takes a database in which nothing was ever edited after 5 minutes, and the first edit in it as any other"
     )
     func waitsForUnedited() {
+        let begin = "loaded 100a\n0b at 0 of primary: wait\n0b at 299 of primary: wait\n"
+        Self.play(begin + "0b at 300 of primary: load")
+        Self.play(begin + "1c at 299 of primary: load")
         var decision = ReloadDecision()
         decision.loaded(Self.version(100, "a"))
-        let empty = Self.version(0, "b")
-        #expect(decision.verdict(on: empty, at: Self.time(0), isPrimary: true) != .load)
-        #expect(decision.takesUnedited(empty) == Self.time(300))
-        #expect(decision.verdict(on: empty, at: Self.time(299), isPrimary: true) != .load)
-        var other = decision
-        #expect(other.verdict(on: empty, at: Self.time(300), isPrimary: true) == .load)
-        #expect(decision.verdict(on: Self.version(1, "c"), at: Self.time(299), isPrimary: true) == .load)
+        _ = decision.verdict(on: Self.version(0, "b"), at: Self.time(0), isPrimary: true)
+        #expect(decision.takesUnedited(Self.version(0, "b")) == Self.time(300))
     }
 
     @Test(
@@ -102,16 +104,6 @@ struct ReloadDecisionTests {
         }
         // The policy of the disk is from the database, or older.
         #expect(decision.verdict(on: kept, inPlaceOf: kept, at: Self.time(0), isPrimary: true) == .load)
-    }
-
-    @Test("The follower does not try a policy again that cannot be compiled, until it is edited")
-    func doesNotRetryWhatCannotCompile() {
-        var decision = ReloadDecision()
-        decision.loaded(Self.version(1, "a"))
-        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(0), isPrimary: false) == .load)
-        decision.rejected(Self.version(2, "b"))
-        #expect(decision.verdict(on: Self.version(2, "b"), at: Self.time(1), isPrimary: false) != .load)
-        #expect(decision.verdict(on: Self.version(3, "c"), at: Self.time(2), isPrimary: false) == .load)
     }
 
     @Test("A policy that was edited on from another may continue it; a lower one and one at the same revision do not")

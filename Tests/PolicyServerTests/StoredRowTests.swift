@@ -58,9 +58,7 @@ struct StoredRowTests {
         "Stored rows are refused without what they are nothing without",
         arguments: [#"{"title":"t","text":"x"}"#, #"{"key":"r","text":"x"}"#, #"{"key":"r","title":"t"}"#]
     )
-    func requiredMembers(json: String) {
-        #expect(throws: DecodingError.self) { let _: Rule = try Self.read(json) }
-    }
+    func requiredMembers(json: String) { #expect(throws: DecodingError.self) { let _: Rule = try Self.read(json) } }
 
     @Test("Stored rows are refused with a member that is not known, wherever it is, for it may be a condition")
     func unknownMembers() throws {

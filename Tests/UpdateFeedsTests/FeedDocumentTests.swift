@@ -59,10 +59,8 @@ enum FeedExample {
     )] {
         [
             ("iversion.plist", .iVersion, []), ("updates.json", .updates, []),
-            ("prince-of-versions.json", .princeOfVersions, []),
-            ("appcast-flutter.xml", .appcast, [("for", "flutter")]),
-            ("appcast-sparkle.xml", .appcast, [("for", "sparkle")]),
-            ("lookup.json", .lookup, [("bundleId", bundle)]),
+            ("prince-of-versions.json", .princeOfVersions, []), ("appcast-flutter.xml", .appcast, [("for", "flutter")]),
+            ("appcast-sparkle.xml", .appcast, [("for", "sparkle")]), ("lookup.json", .lookup, [("bundleId", bundle)]),
         ]
     }
 }
@@ -91,30 +89,12 @@ struct FeedDocumentTests {
         }
     }
 
-    @Test(
-        "Without a policy, for an unknown app and for a paused one every client does nothing",
-        arguments: FeedReader.allCases
-    )
-    func nothing(_ reader: FeedReader) throws {
-        var paused = try FeedExample.policy().policy
-        paused.apps[0].paused = true
-        let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])
-        for (bundle, policy) in [
-            (FeedExample.bundle, nil), ("com.example.unknown", try FeedExample.policy()),
-            (FeedExample.bundle, try CompiledPolicy(paused)),
-        ] as [(String, CompiledPolicy?)] {
-            let question = reader.question(bundle, [], version: host.version)
-            let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
-            #expect(reader.decision(Data(document.bytes), host) == .nothing, "\(bundle)")
-        }
-    }
-
     @Test("Each client announces what is announced, and demands what it can demand", arguments: FeedReader.allCases)
     func decisions(_ reader: FeedReader) throws {
         let policy = try FeedExample.policy()
         func decision(_ version: String, _ build: Int, os: String = "17.0") -> ReaderDecision {
             let host = ReaderHost(version: version, build: build, os: os, platform: reader.platforms[0])
-            let question = reader.question(FeedExample.bundle, [("platform", host.platform)], version: version)
+            let question = reader.question(FeedExample.bundle, [("platform", host.platform)])
             return reader.decision(Data(FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes), host)
         }
         let canDemand = ![
@@ -150,7 +130,7 @@ struct FeedDocumentTests {
             let compiled = try CompiledPolicy(policy)
             let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: "ios")
             return FeedReader.allCases.contains { reader in
-                let question = reader.question(FeedExample.bundle, [], version: host.version)
+                let question = reader.question(FeedExample.bundle, [])
                 let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
                 return reader.decision(Data(document.bytes), host) != .nothing
             }
@@ -243,172 +223,95 @@ struct FeedDocumentTests {
 
 @Suite("Traps of update clients")
 struct FeedTrapTests {
-    private func said(_ format: FeedFormat, _ query: [(name: String, value: String)] = [], agent: String? = nil) throws
-        -> String
-    {
-        FeedExample.document(format, query, userAgent: agent, policy: try FeedExample.policy())
+    /// The document of a format by the policy of the example, changed.
+    private func said(
+        _ format: FeedFormat,
+        _ query: [(name: String, value: String)] = [],
+        agent: String? = nil,
+        where change: (inout Policy) -> Void = { _ in }
+    ) throws -> String {
+        var policy = try FeedExample.policy().policy
+        change(&policy)
+        let bundle = format == .lookup ? nil : FeedExample.bundle
+        return FeedExample.document(format, query, bundle: bundle, userAgent: agent, policy: try CompiledPolicy(policy))
     }
 
-    private func json(_ format: FeedFormat, _ query: [(name: String, value: String)] = []) throws -> [String: Any] {
-        let data = Data(try said(format, query).utf8)
-        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    }
-
-    @Test("iVersion: notes are arrays, and every document is a dictionary of a property list")
-    func iVersion() throws {
-        for policy in [nil, try FeedExample.policy()] as [CompiledPolicy?] {
-            let data = Data(FeedExample.document(.iVersion, policy: policy).utf8)
-            let list = try PropertyListSerialization.propertyList(from: data, format: nil)
-            let versions = try #require(list as? [String: [String]])
-            #expect(versions.keys.sorted() == (policy == nil ? [] : ["1.2.0"]))
-            #expect(versions.values.allSatisfy { $0 == ["Please update."] })
-        }
-    }
-
-    @Test(
-        "Updates: it is not asked to look in the App Store, the number there is a string, and the two members come together"
-    )
-    func updates() throws {
-        let settings = try #require(try json(.updates)["updates"] as? [String: Any])
-        #expect(settings["check-for"] as? String == "manually")
-        #expect(settings["app-store-id"] as? String == "123456789")
-        #expect(settings["version"] as? String == "1.3.0")
-        #expect(settings["min-os-required"] as? String == "18")
-        #expect(settings["min-optional-app-version"] as? String == "1.2.0")
-        #expect(settings["comparing"] as? Int == 4)
-        #expect(settings["bundle-version"] == nil && settings["build"] == nil)
-        #expect(
-            try JSONSerialization.jsonObject(with: Data(FeedExample.document(.updates, policy: nil).utf8))
-                is [String: [String: String]]
-        )
-    }
-
-    @Test(
-        "Updates: a message is shown as often as its rule says, as far as there is a word for it, and never more often"
-    )
-    func updatesShows() throws {
-        func settings(_ shows: Int64?, _ query: [(name: String, value: String)] = []) throws -> [String: Any] {
-            var policy = try FeedExample.policy().policy
-            policy.rules[0].shows = shows
-            let document = FeedExample.document(.updates, query, policy: try CompiledPolicy(policy))
-            let root = try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: [String: Any]]
-            return try #require(root?["updates"])
-        }
-        for (shows, word) in [(1, "once"), (2, "twice"), (3, "thrice"), (1_000, "thrice")] as [(Int64, String)] {
-            let settings = try settings(shows)
-            #expect(settings["notify"] as? String == word)
+    @Test("A message is shown as often as its rule says, as far as there is a word for it, and never more often")
+    func shows() throws {
+        for (shows, word) in [(nil, "always"), (1, "once"), (2, "twice"), (3, "thrice"), (1_000, "thrice")]
+            as [(Int64?, String)]
+        {
+            let updates = try said(.updates) { $0.rules[0].shows = shows }
             // 1.3.0, for some systems, would make 1.2.0 a least version, which is shown at every start.
-            #expect(settings["version"] as? String == "1.2.0" && settings["min-optional-app-version"] == nil)
+            let isNewest =
+                updates.contains(#""version":"1.3.0""#) && updates.contains(#""min-optional-app-version":"1.2.0""#)
+            let isOffer = updates.contains(#""version":"1.2.0""#) && !updates.contains("min-optional-app-version")
+            #expect(shows == nil ? isNewest : isOffer, "\(updates)")
+            #expect(updates.contains(#""notify":"\#(word)""#), "\(updates)")
+            let document = try said(.princeOfVersions) { policy in
+                policy.rules.removeAll { $0.key == "newest" }
+                policy.rules[0].shows = shows
+            }
+            for name in ["notify_last_version_frequency", "notification_type"] {
+                let count = document.components(separatedBy: #""\#(name)":"ONCE""#).count - 1
+                #expect(count == (shows == nil ? 0 : 2), "\(name), \(word)")
+            }
         }
-        let unlimited = try settings(nil)
-        #expect(unlimited["notify"] as? String == "always" && unlimited["version"] as? String == "1.3.0")
-        #expect(unlimited["min-optional-app-version"] as? String == "1.2.0")
-    }
-
-    @Test("Prince of Versions: a message that may not be shown at every start is shown once")
-    func princeOfVersionsShows() throws {
-        func words(_ shows: Int64?) throws -> (new: Int, old: Int) {
-            var policy = try FeedExample.policy().policy
-            policy.rules.removeAll { $0.key == "newest" }
-            policy.rules[0].shows = shows
-            let document = FeedExample.document(.princeOfVersions, policy: try CompiledPolicy(policy))
-            func count(_ word: String) -> Int { document.components(separatedBy: word).count - 1 }
-            return (count(#""notify_last_version_frequency":"ONCE""#), count(#""notification_type":"ONCE""#))
-        }
-        #expect(try words(nil) == (0, 0))
-        #expect(try words(1) == (2, 2))
-        #expect(try words(5) == (2, 2))
     }
 
     @Test("Updates: what is demanded does not depend on a system, for the client does not ask for it")
     func updatesFloor() throws {
-        var policy = try FeedExample.policy().policy
-        policy.rules = [TestPolicy.rule("a") { ($0.target, $0.lockout) = ("1.3.0", true) }]
-        let document = FeedExample.document(.updates, policy: try CompiledPolicy(policy))
-        #expect(document.contains(#""version":"1.3.0""#) && !document.contains("min-required-app-version"))
-        let known = FeedExample.document(.updates, [("os", "18.1")], policy: try CompiledPolicy(policy))
-        #expect(known.contains(#""min-required-app-version":"1.3.0""#))
-    }
-
-    @Test(
-        "Prince of Versions: old shape and new, strings for Apple and ints for Android, flat meta, a last one for everybody"
-    )
-    func princeOfVersions() throws {
-        let root = try json(.princeOfVersions)
-        #expect(root["ios"] is [String: Any] && root["android"] is [String: Any])
-        let apple = try #require(root["ios2"] as? [[String: Any]])
-        #expect(apple.count == 2)
-        #expect(apple.first?["requirements"] as? [String: String] == ["required_os_version": "18"])
-        #expect(apple.last?["requirements"] == nil)
-        #expect(apple.allSatisfy { $0["last_version_available"] is String && $0["meta"] is [String: String] })
-        let android = try #require(root["android2"] as? [[String: Any]])
-        #expect(android.first?["last_version_available"] as? Int == 21)
-        #expect(android.first?["required_version"] as? Int == 11)
-        let nothing = FeedExample.document(.princeOfVersions, policy: nil)
-        #expect(
-            nothing.contains(#""last_version_available":"0.0.0""#) && nothing.contains(#""last_version_available":0,"#)
-        )
-    }
-
-    @Test("Look-up: every field has the type that its readers need, and nothing found is an empty result")
-    func lookup() throws {
-        let root = try json(.lookup, [("bundleId", "COM.example.doto"), ("country", "us")])
-        #expect(root["resultCount"] as? Int == 1)
-        let result = try #require((root["results"] as? [[String: Any]])?.first)
-        #expect(result["trackId"] as? Int == 123_456_789)
-        #expect(result["bundleId"] as? String == FeedExample.bundle)
-        #expect(result["currentVersionReleaseDate"] as? String == "2026-02-28T12:00:00Z")
-        #expect(result["description"] as? String == "[:mav: 1.1.0-0]")
-        for name in [
-            "version", "minimumOsVersion", "releaseNotes", "trackViewUrl", "sellerName", "artistName", "trackName",
-        ] {
-            #expect(result[name] is String, "\(name)")
+        func demands(_ query: [(name: String, value: String)]) throws -> Bool {
+            let document = try said(.updates, query) {
+                $0.rules = [TestPolicy.rule("a") { ($0.target, $0.lockout) = ("1.3.0", true) }]
+            }
+            #expect(document.contains(#""version":"1.3.0""#))
+            return document.contains(#""min-required-app-version":"1.3.0""#)
         }
-        let byNumber = try json(.lookup, [("id", "123456789")])
-        #expect(byNumber["resultCount"] as? Int == 1)
-        #expect(try said(.lookup, [("id", "1")]) == #"{"resultCount":0,"results":[]}"#)
-        #expect(try said(.lookup, [("id", "x")]) == #"{"resultCount":0,"results":[]}"#)
+        #expect(try !demands([]) && demands([("os", "18.1")]))
     }
 
     @Test("Look-up: the kind that is asked for is the platform, and what is no software is not found")
     func lookupKinds() throws {
-        var policy = try FeedExample.policy().policy
-        policy.releases.append(
-            TestPolicy.release("1.29.4") { ($0.id, $0.platform, $0.liveAt) = (99, "macos", TestPolicy.hours(-30)) }
-        )
-        policy.rules.append(
-            TestPolicy.rule("mac") { ($0.platforms, $0.target, $0.position) = (["macos"], "1.29.4", -1) }
-        )
-        let compiled = try CompiledPolicy(policy)
+        func found(_ query: [(name: String, value: String)]) throws -> String {
+            try said(.lookup, query) { policy in
+                policy.releases.append(
+                    TestPolicy.release("1.29.4") {
+                        ($0.id, $0.platform, $0.liveAt) = (99, "macos", TestPolicy.hours(-30))
+                    }
+                )
+                policy.rules.append(
+                    TestPolicy.rule("mac") { ($0.platforms, $0.target, $0.position) = (["macos"], "1.29.4", -1) }
+                )
+            }
+        }
         for (kind, expected) in [
             (nil, "1.2.0"), ("software", "1.2.0"), ("iPadSoftware", "1.2.0"), ("software,iPadSoftware", "1.2.0"),
             ("macSoftware", "1.29.4"), ("macsoftware", "1.29.4"), ("musicTrack", nil), ("ebook", nil), ("x", nil),
         ] {
             for (name, value) in [("bundleId", FeedExample.bundle), ("id", "123456789")] {
                 let query = [(name: name, value: value)] + (kind.map { [(name: "entity", value: $0)] } ?? [])
-                let document = FeedExample.document(.lookup, query, bundle: nil, policy: compiled)
+                let document = try found(query)
                 #expect(document.contains("\"version\":\"\(expected ?? "")\"") == (expected != nil), "\(query)")
                 #expect(document.contains("\"resultCount\":0") == (expected == nil), "\(query)")
             }
         }
-        let asked = [("bundleId", FeedExample.bundle), ("entity", "software"), ("platform", "macos")]
-        #expect(
-            FeedExample.document(.lookup, asked.map { (name: $0, value: $1) }, bundle: nil, policy: compiled)
-                .contains(#""version":"1.29.4""#)
-        )
+        let asked: [(name: String, value: String)] = [
+            ("id", "123456789"), ("entity", "software"), ("platform", "macos"),
+        ]
+        #expect(try found(asked).contains(#""version":"1.29.4""#))
     }
 
-    @Test("Look-up: the first number of a version may be a year")
+    @Test("Look-up: the first number of a version may be a year, and no other may be as great")
     func lookupYear() throws {
-        var policy = try FeedExample.policy().policy
-        policy.rules = [TestPolicy.rule("year") { $0.target = "2026.8.1" }]
-        policy.releases = [TestPolicy.release("2026.7.1"), TestPolicy.release("2026.8.1") { $0.id = 2 }]
-        let document = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
-        #expect(document.contains(#""version":"2026.8.1""#))
-        policy.rules = [TestPolicy.rule("year") { $0.target = "2026.1000.1" }]
-        policy.releases.append(TestPolicy.release("2026.1000.1") { $0.id = 3 })
-        let tooGreat = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
-        #expect(tooGreat == #"{"resultCount":0,"results":[]}"#)
+        for version in ["2026.8.1", "2026.1000.1"] {
+            let document = try said(.lookup, [("id", "123456789")]) {
+                $0.rules = [TestPolicy.rule("year") { $0.target = version }]
+                $0.releases = [TestPolicy.release("2026.7.1"), TestPolicy.release(version) { $0.id = 2 }]
+            }
+            let isFound = document.contains(#""version":"2026.8.1""#)
+            #expect(version == "2026.8.1" ? isFound : document == #"{"resultCount":0,"results":[]}"#)
+        }
     }
 
     @Test("Look-up: of several apps with one number the one is found that has it recorded, in whatever order they come")
@@ -453,10 +356,10 @@ struct FeedTrapTests {
 
     @Test("Look-up: an app whose name is what upgrader takes for a demand demands nothing by it")
     func lookupName() throws {
-        var policy = try FeedExample.policy().policy
-        policy.apps[0].name = "F [:mav: 9.9.9]"
-        policy.rules.removeAll { $0.lockout }
-        let document = FeedExample.document(.lookup, [("id", "123456789")], policy: try CompiledPolicy(policy))
+        let document = try said(.lookup, [("id", "123456789")]) { policy in
+            policy.apps[0].name = "F [:mav: 9.9.9]"
+            policy.rules.removeAll { $0.lockout }
+        }
         let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: "ios")
         #expect(FeedReader.upgraderLookup.decision(Data(document.utf8), host) == .prompt("1.2.0"))
     }
@@ -482,7 +385,7 @@ struct FeedTrapTests {
         for reader in FeedReader.allCases {
             func decision(_ version: String, _ build: Int) -> ReaderDecision {
                 let host = ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
-                let question = reader.question(FeedExample.bundle, [("platform", host.platform)], version: version)
+                let question = reader.question(FeedExample.bundle, [("platform", host.platform)])
                 let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
                 return reader.decision(Data(document.bytes), host)
             }
@@ -520,34 +423,18 @@ struct FeedTrapTests {
         #expect(try floor(nil, where: isOnIOSAlone) == nil)
     }
 
-    @Test(
-        "Appcasts: one enclosure an item and the newest item first for upgrader, links without enclosures for Sparkle"
-    )
-    func appcasts() throws {
-        let flutter = try #require(
-            AppcastReading.items(Data(try said(.appcast, [("for", "flutter"), ("platform", "android")]).utf8))
-        )
-        #expect(flutter.map { $0.enclosures.count } == [1, 1])
-        #expect(flutter.map { $0.enclosures[0]["sparkle:version"] } == ["1.2.0", "1.1.0-0"])
-        #expect(flutter.allSatisfy { $0.enclosures[0]["sparkle:os"] == "android" })
-        #expect(flutter.allSatisfy { $0.elements["sparkle:minimumSystemVersion"] == nil })
-        let sparkle = try #require(AppcastReading.items(Data(try said(.appcast, [("for", "sparkle")]).utf8)))
-        #expect(sparkle.map { $0.elements["sparkle:version"] } == ["31", "21"])
-        #expect(sparkle.map { $0.elements["sparkle:minimumSystemVersion"] } == ["18", nil])
-        #expect(sparkle.allSatisfy { $0.enclosures.isEmpty && $0.elements["link"] == "https://example.com/doto.dmg" })
-        #expect(sparkle.allSatisfy { $0.attributes["sparkle:criticalUpdate"]?["sparkle:version"] == "11" })
-    }
-
-    @Test("Appcasts: what is no link that browsers open makes no item")
-    func links() throws {
-        var policy = try FeedExample.policy().policy
-        policy.apps[0].storeLinks = ["macos", "android", "ios"].map {
-            StoreLink(platform: $0, link: "market://details?id=x")
-        }
+    @Test("Appcasts: what is no link that browsers open makes no item, and without a word for whom, there are none")
+    func appcastsWithoutItems() throws {
         for reader in ["flutter", "sparkle"] {
-            let document = FeedExample.document(.appcast, [("for", reader)], policy: try CompiledPolicy(policy))
+            let document = try said(.appcast, [("for", reader)]) { policy in
+                policy.apps[0].storeLinks = ["macos", "android", "ios"].map {
+                    StoreLink(platform: $0, link: "market://details?id=x")
+                }
+            }
             #expect(AppcastReading.items(Data(document.utf8))?.isEmpty == true)
         }
+        for reader in ["", "sparkles"] { #expect(try !said(.appcast, [("for", reader)]).contains("<item>")) }
+        #expect(try said(.appcast, [("for", "Sparkle")]) == said(.appcast, [("for", "sparkle")]))
     }
 
     @Test("Pre-releases: a version that clients compare each their own way is not announced")
@@ -581,7 +468,7 @@ struct FeedTrapTests {
             let policy = try CompiledPolicy(policy)
             return readers.map { reader, platform in
                 let host = ReaderHost(version: version, build: build, os: "17.0", platform: platform)
-                let question = reader.question(FeedExample.bundle, [("platform", platform)], version: version)
+                let question = reader.question(FeedExample.bundle, [("platform", platform)])
                 let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
                 return reader.decision(Data(document.bytes), host)
             }
@@ -602,23 +489,20 @@ struct FeedTrapTests {
 
     @Test("A version that a format has no room for is not announced; a lower one is")
     func fallsBack() throws {
-        var policy = try FeedExample.policy().policy
-        for (version, minOS) in [("2.0.0-rc1", "18"), ("1.2.0.5", nil), ("1.2.1500", nil)] {
-            policy.releases.append(
-                TestPolicy.release(version) { ($0.id, $0.minOS) = (Int64(policy.releases.count + 1), minOS) }
-            )
+        for (format, target, expected) in [
+            (.updates, "2.0.0-rc1", #""version":"1.3.0""#), (.updates, "1.2.0.5", #""comparing":8"#),
+            (.princeOfVersions, "1.2.0.5", #""latest_version":{"version":"1.2.0""#),
+            (.lookup, "1.2.1500", #""version":"1.2.0""#), (.iVersion, "1.2.1500", "<key>1.2.1500</key>"),
+        ] as [(FeedFormat, String, String)] {
+            let document = try said(format, format == .lookup ? [("bundleId", FeedExample.bundle)] : []) { policy in
+                for (version, minOS) in [("2.0.0-rc1", "18"), ("1.2.0.5", nil), ("1.2.1500", nil)] {
+                    let id = Int64(policy.releases.count + 1)
+                    policy.releases.append(TestPolicy.release(version) { ($0.id, $0.minOS) = (id, minOS) })
+                }
+                policy.rules.append(TestPolicy.rule("odd") { ($0.target, $0.position) = (target, -1) })
+            }
+            #expect(document.contains(expected), "\(target): \(document)")
         }
-        func document(_ format: FeedFormat, target: String) throws -> String {
-            var policy = policy
-            policy.rules.append(TestPolicy.rule("odd") { ($0.target, $0.position) = (target, -1) })
-            let query: [(name: String, value: String)] = format == .lookup ? [("bundleId", FeedExample.bundle)] : []
-            return FeedExample.document(format, query, policy: try CompiledPolicy(policy))
-        }
-        #expect(try document(.updates, target: "2.0.0-rc1").contains(#""version":"1.3.0""#))
-        #expect(try document(.updates, target: "1.2.0.5").contains(#""comparing":8"#))
-        #expect(try document(.princeOfVersions, target: "1.2.0.5").contains(#""latest_version":{"version":"1.2.0""#))
-        #expect(try document(.lookup, target: "1.2.1500").contains(#""version":"1.2.0""#))
-        #expect(try document(.iVersion, target: "1.2.1500").contains("<key>1.2.1500</key>"))
     }
 
     @Test("iVersion: notes of releases that nobody can get stay with their owner")
@@ -648,24 +532,15 @@ struct FeedTrapTests {
         #expect(shown([("region", "US")]) == [4])
     }
 
-    @Test("Appcasts: without a word for whom, there are no items")
-    func appcastForNobody() throws {
-        for reader in ["", "sparkles"] {
-            #expect(try !said(.appcast, [("for", reader)]).contains("<item>"))
-        }
-        #expect(try said(.appcast, [("for", "Sparkle")]) == said(.appcast, [("for", "sparkle")]))
-    }
-
     @Test("An Apple User-Agent names the major system by its kernel, and the query wins")
     func darwin() throws {
-        func version(_ query: [(name: String, value: String)], _ agent: String) throws -> Bool {
-            try said(.iVersion, query, agent: agent).contains("<key>1.3.0</key>")
+        for (query, darwin, isNewest) in [
+            ([], "24.0.0", true), ([], "23.1.0", false), ([], "99.1.0", false), ([("os", "17.0")], "24.0.0", false),
+            ([("os", "18.0")], "23.1.0", true),
+        ] as [([(name: String, value: String)], String, Bool)] {
+            let document = try said(.iVersion, query, agent: "Doto/7 CFNetwork/1568.1 Darwin/\(darwin)")
+            #expect(document.contains("<key>1.3.0</key>") == isNewest, "\(query), \(darwin)")
         }
-        #expect(try version([], "Doto/7 CFNetwork/1568.1 Darwin/24.0.0"))
-        #expect(try !version([], "Doto/7 CFNetwork/1568.1 Darwin/23.1.0"))
-        #expect(try !version([], "Doto/7 CFNetwork/1568.1 Darwin/99.1.0"))
-        #expect(try !version([("os", "17.0")], "Doto/7 CFNetwork/1568.1 Darwin/24.0.0"))
-        #expect(try version([("os", "18.0")], "Doto/7 CFNetwork/1568.1 Darwin/23.1.0"))
     }
 
     @Test("Sparkle's User-Agent names the version")

@@ -7,43 +7,16 @@ import UpdateFeeds
 import UpdatePolicy
 
 extension FeedReader {
-    /// Whether the library compares builds.
-    var comparesBuilds: Bool {
-        switch self {
-        case .sparkle, .princeOfVersionsAndroid: true
-        case .iVersion, .updates, .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroidBefore4,
-            .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative, .upgrader:
-            false
-        }
-    }
-
     /// The question of the library, with the members that its app adds to the address.
     func question(
         _ bundle: String,
         _ members: [(name: String, value: String)],
-        version: String,
         acceptLanguage: String? = nil,
         userAgent: String? = nil
     ) -> FeedQuestion {
-        let format: FeedFormat
-        var query = members
-        var path: String? = bundle
-        switch self {
-        case .iVersion: format = .iVersion
-        case .updates: format = .updates
-        case .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
-            .princeOfVersionsAndroidBefore4:
-            format = .princeOfVersions
-        case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative:
-            format = .lookup
-            path = nil
-            query.append(("bundleId", bundle))
-        case .upgrader, .sparkle:
-            format = .appcast
-            query.append(("for", self == .sparkle ? "sparkle" : "flutter"))
-        }
-        return FeedQuestion(
-            format: format, bundle: path, query: query, acceptLanguage: acceptLanguage, userAgent: userAgent
+        FeedQuestion(
+            format: document.flatMap { FeedFormat(rawValue: $0) } ?? .lookup, bundle: document == nil ? nil : bundle,
+            query: members + query(bundle), acceptLanguage: acceptLanguage, userAgent: userAgent
         )
     }
 }
@@ -199,7 +172,6 @@ struct FeedPropertyTests {
         let question = reader.question(
             TestPolicy.bundle,
             asked + (reader.platforms.count > 1 ? [("platform", platform)] : []),
-            version: host.version,
             acceptLanguage: language.map { "fr;q=0.1, \($0)" },
             userAgent: reader == .sparkle && random.chance(50)
                 ? sparkle : isApple ? "Doto/7 CFNetwork/1.0 Darwin/\(darwin).1.0" : nil
@@ -337,7 +309,7 @@ struct FeedPropertyTests {
                 version: version, build: recorded?.build.flatMap { Int($0) } ?? 1,
                 os: generator.random.pick(Self.systems(of: platform)), platform: platform
             )
-            let question = reader.question(TestPolicy.bundle, [("platform", platform)], version: version)
+            let question = reader.question(TestPolicy.bundle, [("platform", platform)])
             let document = FeedDocument(answering: question, by: policy, at: time)
             let decision = reader.decision(Data(document.bytes), host)
             let client = try TestPolicy.client([
@@ -362,40 +334,5 @@ struct FeedPropertyTests {
         }
         print("feeds: claims \(claims)")
         #expect(claims.demanded > 0)
-    }
-
-    @Test("Whatever a request says, its client survives the document", arguments: FeedReader.allCases)
-    func fuzz(_ reader: FeedReader) throws {
-        var random = SeededGenerator()
-        let policy = try FeedExample.policy()
-        let names = [
-            "version", "build", "os", "region", "language", "install", "d", "platform", "id", "bundleId",
-            "country",
-            "bundle", "osVersion", "channel", "", "\u{E9}",
-        ]
-        let values = [
-            "", "1.0.0", "1.2.0-beta", "99999999999999999999", "-1", "ios", "macos", "\u{0}", "<&\"'>", "JP", "en",
-            "flutter",
-            String(repeating: "x", count: 3_000), "\u{202E}", "com.example.doto", "123456789", "17",
-            "com.example.unknown",
-        ]
-        for _ in 0..<Trials.count(10_000) / 10 {
-            let members = (0..<Int.random(in: 0...6, using: &random)).map { _ in
-                (name: random.pick(names), value: random.pick(values))
-            }
-            func field(_ texts: [String]) -> String? {
-                random.pick(texts + values, chance: 60)
-            }
-            let language = field(["de, en;q=0.5", ",;q=", "*", "q=1;;,"])
-            let agent = field(["A/1 Sparkle/2", "Sparkle/2", "Darwin/", "Darwin/9999999999999999999999", "/ Sparkle/"])
-            let question = reader.question(
-                TestPolicy.bundle, members, version: "1.0.0", acceptLanguage: language, userAgent: agent
-            )
-            let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
-            let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: reader.platforms[0])
-            if case .crash(let why) = reader.decision(Data(document.bytes), host) {
-                Issue.record("\(why): \(members), \(language ?? "-"), \(agent ?? "-"), seed \(random.seed)")
-            }
-        }
     }
 }

@@ -247,9 +247,7 @@ struct AnnouncementOracle {
         let floors = prompts.filter { bound in
             let below = rulesWhollyBelow(bound)
             let isNumeric = Self.numbers(bound) == bound
-            let versions = certain.filter {
-                isNumeric ? Self.numbers($0.version) < bound : $0.version < bound
-            }
+            let versions = certain.filter { isNumeric ? Self.numbers($0.version) < bound : $0.version < bound }
             return !versions.isEmpty
                 && versions.allSatisfy { version, rules in
                     rules.contains { below.contains($0.key) && isCertainlyLockedOut(version, by: $0) }

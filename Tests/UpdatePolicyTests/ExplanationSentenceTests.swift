@@ -8,9 +8,9 @@ struct ExplanationSentenceTests {
     /// One rule, one client, and what is said of it.
     struct Case: Sendable {
         let sentence: String
-        var rule: @Sendable (inout Rule) -> Void = { _ in }
-        var releases: [Release] = []
-        var app = App(bundle: TestPolicy.bundle)
+        let rule: @Sendable (inout Rule) -> Void
+        let releases: [Release]
+        let app: App
         let members: KeyValuePairs<String, String>
 
         init(
@@ -20,11 +20,7 @@ struct ExplanationSentenceTests {
             app: App = App(bundle: TestPolicy.bundle),
             _ rule: @escaping @Sendable (inout Rule) -> Void
         ) {
-            self.sentence = sentence
-            self.rule = rule
-            self.releases = releases
-            self.app = app
-            self.members = members
+            (self.sentence, self.rule, self.releases, self.app, self.members) = (sentence, rule, releases, app, members)
         }
 
         func explanations() throws -> (client: Client, explanations: [Explanation]) {
@@ -34,10 +30,7 @@ struct ExplanationSentenceTests {
         }
     }
 
-    private static let lock: @Sendable (inout Rule) -> Void = { rule in
-        rule.versions = "<1.2"
-        rule.lockout = true
-    }
+    private static let lock = lock(below: "1.2")
 
     private static let quarter: @Sendable (inout Rule) -> Void = { $0.rollout = Percentage(hundredths: 2500) ?? .all }
 
@@ -50,10 +43,7 @@ struct ExplanationSentenceTests {
     private static let old64: KeyValuePairs = ["version": "0.6.4", "platform": "macos", "os": "21.6.0"]
 
     private static func lock(below version: String) -> @Sendable (inout Rule) -> Void {
-        { rule in
-            rule.versions = "<\(version)"
-            rule.lockout = true
-        }
+        { ($0.versions, $0.lockout) = ("<\(version)", true) }
     }
 
     private static func mac(_ version: String, _ minOS: String) -> Release {
@@ -108,8 +98,7 @@ struct ExplanationSentenceTests {
             "k is sent without the lockout: the newest release for this client is 0.1.4, which is not newer than its "
                 + "0.1.4-QA-DEBUG; 0.1.4-QA-DEBUG is read as a pre-release, which is below 0.1.4.",
             ["version": "0.1.4-QA-DEBUG", "platform": "ios"],
-            releases: [TestPolicy.release("0.1.4")],
-            lock(below: "0.1.4")
+            releases: [TestPolicy.release("0.1.4")], lock(below: "0.1.4")
         ),
         Case(
             "k is sent: 1.16.3 is available to this client; 1.16.3-784-g981ecfca is read as a pre-release, which is below "
@@ -143,8 +132,7 @@ struct ExplanationSentenceTests {
             "k is sent without the lockout: the newest release for this client is 5.6.21, the version that it has, and no "
                 + "build is recorded for it; +7 counts for nothing.",
             ["version": "5.6.21+7", "platform": "ios"],
-            releases: [TestPolicy.release("5.6.21")],
-            lock(below: "9")
+            releases: [TestPolicy.release("5.6.21")], lock(below: "9")
         ),
         Case(
             "k is sent without the lockout: 1.2 was withdrawn at <2026-03-01T12:00:00Z>.", old,
@@ -165,7 +153,7 @@ struct ExplanationSentenceTests {
         ) { $0.target = "1.2" },
     ]
 
-    static let cases: [Case] = [
+    static let sentences: [Case] = [
         Case("k is sent.") { _ in },
         Case("k is sent: 1.2 is available to this client.", old, releases: [release()]) { $0.target = "1.2" },
         Case("k is sent with the lockout: 1.2 is available to this client.", old, releases: [release()], lock),
@@ -179,7 +167,8 @@ struct ExplanationSentenceTests {
         ),
         Case(
             "k is sent without the lockout: 1.2 needs iOS 15, the client sent no os that can be read.",
-            ["version": "1.1", "platform": "ios"], releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
+            ["version": "1.1", "platform": "ios"],
+            releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
             lock
         ),
         Case(
@@ -291,21 +280,18 @@ struct ExplanationSentenceTests {
         Case("k is not sent: the app is paused.", app: App(bundle: TestPolicy.bundle, paused: true)) { _ in },
     ]
 
-    @Test("An explanation is one sentence, which says what is asked for and what the client has", arguments: cases)
+    @Test(
+        "An explanation is one sentence, which says what is asked for, what the client has, and how that is read where the outcome hangs on it",
+        arguments: sentences + readings
+    )
     func says(example: Case) throws {
-        let (client, explanations) = try example.explanations()
-        #expect(explanations.map { $0.sentence(for: client) { "<\($0)>" } } == [example.sentence])
-    }
-
-    @Test("It says how a system and a version are read where the outcome hangs on it", arguments: readings)
-    func saysReadings(example: Case) throws {
         let (client, explanations) = try example.explanations()
         #expect(explanations.map { $0.sentence(for: client) { "<\($0)>" } } == [example.sentence])
     }
 
     @Test("The sentences cover every outcome and every condition")
     func areComplete() throws {
-        let explanations = try Self.cases.flatMap { try $0.explanations().explanations }
+        let explanations = try Self.sentences.flatMap { try $0.explanations().explanations }
         #expect(Set(explanations.compactMap(\.unmet)) == Set(Condition.allCases))
         #expect(Set(explanations.map(\.outcome)).union([.afterAFinalRule]) == Set(Explanation.Outcome.allCases))
         #expect(Set(explanations.compactMap(\.obstacle).compactMap { $0.label?.split(separator: " ")[1] }).count >= 6)

@@ -71,9 +71,7 @@ struct PolicyImpactPropertyTests {
             ("region", model.regionText?.string), ("os", model.osText?.string),
         ]
         var kind = Client()
-        for (name, value) in counted {
-            if let value { try kind.set(UTF8Text(name), to: .text(UTF8Text(value))) }
-        }
+        for (name, value) in counted { if let value { try kind.set(UTF8Text(name), to: .text(UTF8Text(value))) } }
         let clients = try (0..<members).map { _ in
             var client = kind
             let other = try generator.client()

@@ -27,9 +27,19 @@ struct PolicyImpactTests {
 
     private func lockout(_ key: String = "lock", _ change: (inout Rule) -> Void = { _ in }) -> Rule {
         TestPolicy.rule(key) {
-            $0.versions = "<2"
-            $0.lockout = true
+            ($0.versions, $0.lockout) = ("<2", true)
             change(&$0)
+        }
+    }
+
+    /// A lockout of nobody that becomes one of 10 % in an hour, and of 70 % in two.
+    private var ramp: Rule {
+        lockout("ramp") {
+            $0.rollout = .zero
+            $0.steps = [
+                RolloutStep(at: TestPolicy.hours(1), rollout: percent(1_000)),
+                RolloutStep(at: TestPolicy.hours(2), rollout: percent(7_000)),
+            ]
         }
     }
 
@@ -63,10 +73,7 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit sees what a final rule hid")
     func finalRule() throws {
-        let hider = TestPolicy.rule("first") {
-            $0.position = -1
-            $0.final = true
-        }
+        let hider = TestPolicy.rule("first") { ($0.position, $0.final) = (-1, true) }
         #expect(try impact([hider, lockout()], [lockout()]).now.newLockouts == 100)
         #expect(try impact([lockout()], [hider, lockout()]).now.newLockouts == 0)
         let moved = lockout { $0.position = -2 }
@@ -90,13 +97,6 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit looks ahead to steps, starts and releases, not back")
     func looksAhead() throws {
-        let ramp = lockout {
-            $0.rollout = .zero
-            $0.steps = [
-                RolloutStep(at: TestPolicy.hours(1), rollout: percent(1_000)),
-                RolloutStep(at: TestPolicy.hours(2), rollout: percent(7_000)),
-            ]
-        }
         let planned = try impact([], [ramp])
         #expect(planned.now.newLockouts == 0)
         #expect(abs(planned.newLockouts - 70) < 1e-9)
@@ -130,8 +130,7 @@ struct PolicyImpactTests {
         let wider = lockout { $0.languages = ["de", "fr"] }
         #expect(try impact([german], [wider]).now.newLockouts == 100)
         let beta = TestPolicy.rule("first") {
-            $0.position = -1
-            $0.final = true
+            ($0.position, $0.final) = (-1, true)
             $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
         }
         let hidden = try impact([], [beta, lockout()])
@@ -141,13 +140,6 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit says from when on which rule locks out whom nothing locks out now")
     func namesDates() throws {
-        let ramp = lockout("ramp") {
-            $0.rollout = .zero
-            $0.steps = [
-                RolloutStep(at: TestPolicy.hours(1), rollout: percent(1_000)),
-                RolloutStep(at: TestPolicy.hours(2), rollout: percent(7_000)),
-            ]
-        }
         let planned = try impact([], [ramp])
         #expect(planned.laterLockouts.map(\.at) == [TestPolicy.hours(1), TestPolicy.hours(2)])
         #expect(planned.laterLockouts.map { $0.checks.rounded() } == [10, 70])
@@ -163,14 +155,10 @@ struct PolicyImpactTests {
     @Test("The impact of an edit leaves out what other rules plan, and whom nobody can count for them")
     func leavesOutOthers() throws {
         let maintenance = lockout("maintenance") {
-            $0.versions = nil
-            $0.lockoutWithoutUpdate = true
-            $0.startsAt = TestPolicy.hours(48)
-            $0.endsAt = TestPolicy.hours(50)
+            ($0.versions, $0.lockoutWithoutUpdate) = (nil, true)
+            ($0.startsAt, $0.endsAt) = (TestPolicy.hours(48), TestPolicy.hours(50))
         }
-        let beta = TestPolicy.rule("beta") {
-            $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
-        }
+        let beta = TestPolicy.rule("beta") { $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])] }
         let others = [maintenance, beta]
         let added = try impact(others, others + [lockout { $0.rollout = percent(1_000) }])
         #expect(added.now.messagesBefore == 0)
@@ -188,16 +176,10 @@ struct PolicyImpactTests {
     @Test("The impact of an edit of many rules that chance decides is found in bounded time, and never too low")
     func isBounded() throws {
         let before = (0..<40).map { number in
-            lockout("r\(number)") {
-                $0.rollout = percent(100 + number)
-                $0.position = number
-            }
+            lockout("r\(number)") { ($0.rollout, $0.position) = (percent(100 + number), number) }
         }
         let after = before.map { rule in
-            var rule = rule
-            rule.position = -rule.position
-            rule.rollout = percent(9_000)
-            return rule
+            lockout(rule.key) { ($0.rollout, $0.position) = (percent(9_000), -rule.position) }
         }
         let impact = try impact(before, after)
         #expect(impact.now.newLockouts > 60)
@@ -232,9 +214,7 @@ struct PolicyImpactTests {
         let impact = PolicyImpact(
             from: try TestPolicy.policy([]),
             to: try TestPolicy.policy([other]),
-            clients: [
-                WeightedClient(try TestPolicy.client(), checks: 999_999), WeightedClient(client, checks: 1),
-            ],
+            clients: [WeightedClient(try TestPolicy.client(), checks: 999_999), WeightedClient(client, checks: 1)],
             at: TestPolicy.noon
         )
         #expect(impact.largestLockout?.share == 1)

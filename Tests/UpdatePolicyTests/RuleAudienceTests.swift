@@ -9,27 +9,30 @@ struct RuleAudienceTests {
         return rule.audience
     }
 
-    @Test("The sentence names every condition, and says everyone only where there is none")
+    @Test("The sentence names every condition, keeps the signs of ranges, quotes what could mislead, and cuts lists")
     func namesAll() {
-        let all = audience {
-            $0.versions = "=2.0"
-            $0.builds = "=77"
-            $0.platforms = ["ios"]
-            $0.regions = ["DE", "AT"]
-            $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
+        let regions = ["AT", "BE", "CH", "DE", "ES", "FR", "GB"]
+        func channel(_ values: [String]) -> [AttributeCondition] {
+            [AttributeCondition(name: "channel", values: values)]
         }
-        #expect(all == "2.0, build 77, iOS, DE and AT, channel beta")
-        #expect(audience { _ in } == "everyone")
-        #expect(
-            audience {
-                $0.platforms = ["ios"]; $0.os = "<16"
-            } == "iOS, system <16"
-        )
-        #expect(
-            audience {
-                $0.target = "1.2"; $0.languages = ["de", "fr"]
-            } == "below 1.2, language de and fr"
-        )
+        for (expected, change) in [
+            ("everyone", { _ in }), ("iOS, system <16", { ($0.platforms, $0.os) = (["ios"], "<16") }),
+            ("below 1.2, language de and fr", { ($0.target, $0.languages) = ("1.2", ["de", "fr"]) }),
+            (
+                "2.0, build 77, iOS, DE and AT, channel beta",
+                {
+                    ($0.versions, $0.builds, $0.platforms, $0.regions) = ("=2.0", "=77", ["ios"], ["DE", "AT"])
+                    $0.attributes = channel(["beta"])
+                }
+            ),
+            (">=1.0 <2.0", { $0.versions = ">=1.0 <2.0" }), ("=1.x", { $0.versions = "=1.x" }),
+            ("build <100", { $0.builds = "<100" }),
+            ("channel \"beta, DE\" and a", { $0.attributes = channel(["beta, DE", "a"]) }),
+            ("AT, BE, CH, DE, ES and 2 more", { $0.regions = regions }),
+            ("AT, BE, CH, DE, ES and FR", { $0.regions = Array(regions.prefix(6)) }),
+        ] as [(String, (inout Rule) -> Void)] {
+            #expect(audience(change) == expected)
+        }
     }
 
     @Test("Each column that is a condition on clients is in the sentence")
@@ -45,23 +48,5 @@ struct RuleAudienceTests {
             }
             #expect(audience != "everyone", "\(column.name)")
         }
-    }
-
-    @Test("A range keeps its signs unless it is one version, and a value that could mislead is quoted")
-    func keepsMeaning() {
-        #expect(audience { $0.versions = ">=1.0 <2.0" } == ">=1.0 <2.0")
-        #expect(audience { $0.versions = "=1.x" } == "=1.x")
-        #expect(audience { $0.builds = "<100" } == "build <100")
-        let quoted = audience {
-            $0.attributes = [AttributeCondition(name: "channel", values: ["beta, DE", "a"])]
-        }
-        #expect(quoted == "channel \"beta, DE\" and a")
-    }
-
-    @Test("A long list is cut, and says how much is left out")
-    func cutsLists() {
-        let regions = ["AT", "BE", "CH", "DE", "ES", "FR", "GB"]
-        #expect(audience { $0.regions = regions } == "AT, BE, CH, DE, ES and 2 more")
-        #expect(audience { $0.regions = Array(regions.prefix(6)) } == "AT, BE, CH, DE, ES and FR")
     }
 }

@@ -33,20 +33,6 @@ struct RuleExplanationTests {
         #expect(CheckRemarks(try TestPolicy.client(["bundle": "COM.example.DOK"]), in: policy).warnings == [])
     }
 
-    @Test("A paused app answers nothing, not even a lockout for every app")
-    func paused() throws {
-        let rules = [
-            TestPolicy.rule("own"),
-            Rule(key: "every", title: "t", text: "t", lockout: true, lockoutWithoutUpdate: true),
-        ]
-        let policy = try TestPolicy.policy(rules, apps: [App(bundle: TestPolicy.bundle, paused: true)])
-        #expect(policy.keys(try TestPolicy.client()) == [])
-        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.noon)
-        #expect(explained.map(\.condition) == ["paused", "paused"])
-        #expect(explained.map(\.expected) == ["false", "false"])
-        #expect(explained.map(\.actual) == ["true", "true"])
-    }
-
     @Test("Why a rule is sent is told: its title, whom it is for, and what of that the client sent")
     func matches() throws {
         let policy = try TestPolicy.policy(
@@ -76,55 +62,44 @@ struct RuleExplanationTests {
         )
     }
 
-    @Test("What stands behind a final rule is told so")
-    func afterFinal() throws {
-        let policy = try TestPolicy.policy([
-            TestPolicy.rule("a") { $0.final = true }, TestPolicy.rule("b"), TestPolicy.rule("c") { $0.versions = "*" },
-        ])
-        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.noon)
-        #expect(explained.map(\.outcome) == [.sent, .afterAFinalRule, .noMatch])
-        #expect(explained[1].condition == "final")
-        #expect(explained[1].expected == nil)
-        #expect(explained[1].actual == "a")
-    }
-
-    @Test("The rollout in force is told, with the bucket of the install")
-    func steps() throws {
-        let policy = try TestPolicy.policy([
-            TestPolicy.rule("ramp") {
-                $0.rollout = Percentage(hundredths: 500) ?? .zero
-                $0.steps = [
-                    RolloutStep(at: TestPolicy.hours(2), rollout: .all),
-                    RolloutStep(at: TestPolicy.hours(1), rollout: Percentage(hundredths: 2500) ?? .zero),
-                ]
-            }
-        ])
-        let client = try TestPolicy.client(["install": "install-2279"])
-        func rollout(_ time: Timestamp) -> String? {
-            policy.explain(client, at: time).first?.rollout.description
+    @Test("A pause, a final rule, a rollout and a schedule are told")
+    func tells() throws {
+        func told(
+            _ rules: [Rule],
+            _ members: KeyValuePairs<String, String> = [:],
+            paused: Bool = false,
+            at time: Timestamp = TestPolicy.noon
+        ) throws -> [String] {
+            let policy = try TestPolicy.policy(rules, apps: [App(bundle: TestPolicy.bundle, paused: paused)])
+            return policy.explain(try TestPolicy.client(members), at: time).map(\.told)
         }
-        #expect(rollout(TestPolicy.hours(1, microseconds: -1)) == "5")
-        #expect(rollout(TestPolicy.hours(1)) == "25")
-        #expect(rollout(TestPolicy.hours(2, microseconds: -1)) == "25")
-        #expect(rollout(TestPolicy.hours(2)) == "100")
-        #expect(policy.keys(client, at: TestPolicy.hours(1, microseconds: -1)) == [])
-        #expect(policy.keys(client, at: TestPolicy.hours(1)) == ["ramp"])
-        let explained = try #require(policy.explain(client, at: TestPolicy.noon).first)
-        #expect(explained.condition == "rollout")
-        #expect(explained.expected == "bucket < 500")
-        #expect(explained.actual == "2499")
-        #expect(explained.bucket == 2499)
-    }
-
-    @Test("A schedule that is not met is told with both times")
-    func scheduleExplained() throws {
-        let policy = try TestPolicy.policy([
+        let every = Rule(key: "every", title: "t", text: "t", lockout: true, lockoutWithoutUpdate: true)
+        let paused = "no match, paused: false | true | -"
+        #expect(try told([TestPolicy.rule("own"), every], paused: true) == [paused, paused])
+        let final = [
+            TestPolicy.rule("a") { $0.final = true }, TestPolicy.rule("b"), TestPolicy.rule("c") { $0.versions = "*" },
+        ]
+        #expect(
+            try told(final) == [
+                "sent, -: - | - | -", "after a final rule, final: - | a | -", "no match, versions: * | - | -",
+            ]
+        )
+        let ramp = TestPolicy.rule("ramp") {
+            $0.rollout = Percentage(hundredths: 500) ?? .zero
+            $0.steps = [RolloutStep(at: TestPolicy.hours(1), rollout: .all)]
+        }
+        let install: KeyValuePairs = ["install": "install-2279"]
+        #expect(try told([ramp], install) == ["no match, rollout: bucket < 500 | 2499 | -"])
+        #expect(try told([ramp], install, at: TestPolicy.hours(1)) == ["sent, -: - | - | -"])
+        let schedules = [
             TestPolicy.rule("a") { $0.startsAt = TestPolicy.hours(1) },
             TestPolicy.rule("b") { $0.endsAt = TestPolicy.noon },
-        ])
-        let explained = policy.explain(try TestPolicy.client(), at: TestPolicy.hours(0, microseconds: 5))
-        #expect(explained.map(\.condition) == ["starts_at", "ends_at"])
-        #expect(explained.map(\.expected) == ["from 2026-03-01T13:00:00Z", "until 2026-03-01T12:00:00Z"])
-        #expect(explained.map(\.actual) == ["2026-03-01T12:00:00.000005Z", "2026-03-01T12:00:00.000005Z"])
+        ]
+        #expect(
+            try told(schedules, at: TestPolicy.hours(0, microseconds: 5)) == [
+                "no match, starts_at: from 2026-03-01T13:00:00Z | 2026-03-01T12:00:00.000005Z | -",
+                "no match, ends_at: until 2026-03-01T12:00:00Z | 2026-03-01T12:00:00.000005Z | -",
+            ]
+        )
     }
 }

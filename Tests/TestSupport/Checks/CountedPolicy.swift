@@ -6,9 +6,7 @@ package enum CountedPolicy {
     /// 12 o'clock of a day, in UTC.
     package static let noon = Timestamp(secondsSince1970: 1_772_366_400)
 
-    package static func hours(_ hours: Int64) -> Timestamp {
-        noon.advanced(byMicroseconds: hours * 3_600_000_000)
-    }
+    package static func hours(_ hours: Int64) -> Timestamp { noon.advanced(byMicroseconds: hours * 3_600_000_000) }
 
     /// One app, `doto`: below 1.2 it is told of an update, below 1.1 it is locked out. Another bundle, which no app has,
     /// gets a message of its own.
@@ -57,9 +55,7 @@ package enum CountedPolicy {
 }
 
 extension Client {
-    fileprivate mutating func set(_ name: UTF8Text, to text: UTF8Text) throws {
-        try set(name, to: .text(text))
-    }
+    fileprivate mutating func set(_ name: UTF8Text, to text: UTF8Text) throws { try set(name, to: .text(text)) }
 }
 
 extension CheckRecorder {

@@ -47,9 +47,7 @@ package enum ReaderComparison {
         return false
     }
 
-    private static func numbers(_ version: String) -> [Int] {
-        version.split(separator: ".").map { Int($0) ?? 0 }
-    }
+    private static func numbers(_ version: String) -> [Int] { version.split(separator: ".").map { Int($0) ?? 0 } }
 
     /// Qiita: a·10⁶+b·10³+c, and 0 for any other number of parts.
     static func qiita(_ version: String) -> Int {
@@ -106,13 +104,33 @@ package enum FeedReader: String, CaseIterable {
         }
     }
 
-    /// Whether the library compares pre-releases as Semantic Versioning does.
-    package var isSemantic: Bool {
+    /// The name of the document that the library asks for; `nil`: it looks its app up.
+    package var document: String? {
         switch self {
-        case .upgrader, .upgraderLookup, .princeOfVersionsAndroidBefore4: true
-        default: false
+        case .iVersion: "iversion.plist"
+        case .updates: "updates.json"
+        case .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
+            .princeOfVersionsAndroidBefore4:
+            "prince-of-versions.json"
+        case .upgrader, .sparkle: "appcast.xml"
+        case .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .upgraderLookup, .reactNative: nil
         }
     }
+
+    /// What the library adds to the query, beside what its app does.
+    package func query(_ bundle: String) -> [(name: String, value: String)] {
+        switch self {
+        case .upgrader: [("for", "flutter")]
+        case .sparkle: [("for", "sparkle")]
+        default: document == nil ? [("bundleId", bundle)] : []
+        }
+    }
+
+    /// Whether the library compares pre-releases as Semantic Versioning does.
+    package var isSemantic: Bool { [.upgrader, .upgraderLookup, .princeOfVersionsAndroidBefore4].contains(self) }
+
+    /// Whether the library compares builds.
+    package var comparesBuilds: Bool { self == .sparkle || self == .princeOfVersionsAndroid }
 
     package func decision(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
         switch self {
@@ -129,14 +147,7 @@ package enum FeedReader: String, CaseIterable {
     }
 
     /// Whether a document tells the library how often to show the version that it prompts for.
-    package var countsShows: Bool {
-        switch self {
-        case .updates, .princeOfVersionsIOS, .princeOfVersionsIOSBefore4, .princeOfVersionsAndroid,
-            .princeOfVersionsAndroidBefore4:
-            true
-        default: false
-        }
-    }
+    package var countsShows: Bool { document == "updates.json" || document == "prince-of-versions.json" }
 
     /// How often the library shows the version that it prompts for; `nil`: at every start.
     package func mostShows(_ document: Data, _ host: ReaderHost) -> Int? {
