@@ -21,7 +21,11 @@ struct BrakeRoleTests {
     func settings() async throws {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(
-            RoleTests.example + "INSERT INTO rollout_steps VALUES ('k', '2000-01-01Z', 10), ('k', '2126-01-01Z', 50);"
+            """
+            INSERT INTO rules (key, title, text, versions, enabled) VALUES ('k', 't', 'x', '<1.2', true);
+            UPDATE rules SET title = 'u';
+            INSERT INTO rollout_steps VALUES ('k', '2000-01-01Z', 10), ('k', '2126-01-01Z', 50);
+            """
         )
         let settings = try await owner.query(
             """

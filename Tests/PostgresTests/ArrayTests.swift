@@ -17,14 +17,12 @@ struct ArrayTests {
         #expect(try members.map { row throws(PostgresError) in try row[0, String.self] } == Self.awkward)
     }
 
-    @Test("NULL elements are nil, and refused where they are not wanted")
+    @Test("NULL elements are nil")
     func readsNullElements() async throws {
         let connection = try await TestDatabase.current.connect()
         let texts: [String?] = ["a", nil, "NULL", ""]
         let result = try await connection.query("SELECT $1::text[] AS texts", [texts])
         #expect(try result.value(as: [String?].self) == texts)
-        let error = #expect(throws: PostgresError.self) { try result.value(as: [String].self) }
-        #expect(error?.message == "column texts: it is NULL where text is wanted")
     }
 
     @Test("The empty array is not NULL")
@@ -61,22 +59,9 @@ struct ArrayTests {
         #expect(try row[7, [[UInt8]].self] == [[], [0, 255], [1]])
     }
 
-    @Test("Arrays with other bounds are read, those of more dimensions refused")
+    @Test("Arrays with other bounds are read")
     func readsOtherBounds() async throws {
         let connection = try await TestDatabase.current.connect()
-        let row = try #require(await connection.query("SELECT '[5:6]={7,8}'::int[], '{{1},{2}}'::int[] AS grid").first)
-        #expect(try row[0, [Int].self] == [7, 8])
-        let error = #expect(throws: PostgresError.self) { try row["grid", [Int].self] }
-        #expect(error?.message == "column grid: its array has 2 dimensions where one is wanted")
-    }
-
-    @Test("What is no array is refused as one")
-    func refusesWhatIsNoArray() async throws {
-        let connection = try await TestDatabase.current.connect()
-        let row = try #require(await connection.query("SELECT 1::bigint AS number, 'a'::text, '{1}'::int[]").first)
-        let error = #expect(throws: PostgresError.self) { try row["number", [Int].self] }
-        #expect(error?.message == "column number: it has the type bigint where an array is wanted")
-        #expect(throws: PostgresError.self) { try row[1, [UInt8].self] }
-        #expect(throws: PostgresError.self) { try row[2, [String].self] }
+        #expect(try await connection.query("SELECT '[5:6]={7,8}'::int[]").value() == [7, 8])
     }
 }

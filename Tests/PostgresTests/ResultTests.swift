@@ -7,22 +7,36 @@ struct ResultTests {
     @Test("An error of decoding names the column, its type and what was wanted")
     func explainsDecoding() async throws {
         let connection = try await TestDatabase.current.connect()
-        let row = try #require(await connection.query("SELECT 'x'::text AS word, 1::int AS number, 1.5 AS exact").first)
-        let faults = [
-            #expect(throws: PostgresError.self) { try row["word", Int.self] },
-            #expect(throws: PostgresError.self) { try row["number", String.self] },
-            #expect(throws: PostgresError.self) { try row["number", Bool.self] },
-            #expect(throws: PostgresError.self) { try row["exact", Double.self] },
+        let refused: [(sql: String, read: (PostgresRow) throws -> Any, fault: String)] = [
+            ("'x'::text", { try $0["c", Int.self] }, "it has the type text where an integer is wanted"),
+            ("1::int", { try $0["c", String.self] }, "it has the type integer where text is wanted"),
+            ("1::int", { try $0["c", Bool.self] }, "it has the type integer where a boolean is wanted"),
+            ("1.5", { try $0["c", Double.self] }, "it has the type numeric where a floating-point number is wanted"),
+            ("NULL::text", { try $0["c", String.self] }, "it is NULL where text is wanted"),
+            ("'{a,NULL}'::text[]", { try $0["c", [String].self] }, "it is NULL where text is wanted"),
+            ("1::bigint", { try $0["c", [Int].self] }, "it has the type bigint where an array is wanted"),
+            ("'a'::text", { try $0["c", [UInt8].self] }, "it has the type text where bytes is wanted"),
+            ("'{1}'::int[]", { try $0["c", [String].self] }, "it has the type integer where text is wanted"),
+            ("'{{1},{2}}'::int[]", { try $0["c", [Int].self] }, "its array has 2 dimensions where one is wanted"),
+            (
+                "'infinity'::timestamptz", { try $0["c", PostgresTimestamp.self] },
+                "it is infinity, which is no point in time"
+            ),
+            (
+                "'-infinity'::timestamptz", { try $0["c", PostgresTimestamp.self] },
+                "it is -infinity, which is no point in time"
+            ),
+            (
+                "'2026-01-01'::timestamp", { try $0["c", PostgresTimestamp.self] },
+                "it has the type timestamp without time zone where a timestamp is wanted"
+            ),
         ]
-        #expect(faults.map { $0?.code } == [.decoding, .decoding, .decoding, .decoding])
-        #expect(
-            faults.map { $0?.message } == [
-                "column word: it has the type text where an integer is wanted",
-                "column number: it has the type integer where text is wanted",
-                "column number: it has the type integer where a boolean is wanted",
-                "column exact: it has the type numeric where a floating-point number is wanted",
-            ]
-        )
+        for (sql, read, fault) in refused {
+            let row = try #require(await connection.query("SELECT \(sql) AS c").first)
+            let error = #expect(throws: PostgresError.self, "\(sql)") { try read(row) }
+            #expect(error?.code == .decoding, "\(sql)")
+            #expect(error?.message == "column c: \(fault)")
+        }
     }
 
     @Test("A column that is not there is named beside those that are")

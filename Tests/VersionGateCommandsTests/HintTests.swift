@@ -95,7 +95,7 @@ struct HintTests {
             }
             return try await group.reduce(0, +)
         }
-        #expect(count > 120)
+        #expect(count > 60)
     }
 
     /// Tries what the answers of a file propose, and says how much that is.

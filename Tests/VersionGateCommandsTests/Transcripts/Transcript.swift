@@ -36,7 +36,7 @@ struct Transcript: Sendable {
 
         /// The exit code of a command; of SQL 1 if it is refused.
         var status: Int {
-            if let line = answer.last, line.hasPrefix("  ? ") { return Int(line.dropFirst(4)) ?? -1 }
+            if let code = answer.last?.prefixMatch(of: #/  \? (\d+)/#)?.1 { return Int(code) ?? -1 }
             return answer.contains { $0.hasPrefix("    ERROR: ") } ? 1 : 0
         }
 

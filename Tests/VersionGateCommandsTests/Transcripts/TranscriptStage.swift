@@ -61,9 +61,23 @@ final class TranscriptStage {
         case .file(let name):
             try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
             return []
-        case .command: return try await command(text)
+        case .command:
+            let before = try await revision()
+            let answer = try await command(text)
+            let ends = TranscriptEnds(
+                step: step, isPartOfOutput: text.contains(" | grep "), before: before, after: try await revision()
+            )
+            return try ends.cut(answer)
         case .request(let isManagement): return try await request(text, isManagement)
         }
+    }
+
+    private func revision() async throws -> Int {
+        let answer = try await database.psql("owner").answer("SELECT revision FROM policy_revision")
+        guard let revision = Int(answer.dropLast()) else {
+            throw Transcript.Fault(description: "the revision cannot be read: \(answer)")
+        }
+        return revision
     }
 
     private func end() async throws {
@@ -171,10 +185,10 @@ final class TranscriptStage {
         guard let match = text.firstMatch(of: #/^(-i )?([A-Z]+) (\S+)(?: ([^\n]*))?/#) else {
             throw Transcript.Fault(description: "is no request: \(text)")
         }
-        let revision = try await database.psql("owner").answer("SELECT revision FROM policy_revision")
+        let revision = try await revision()
         _ = try await server.ready { body in
             body.firstMatch(of: #/[rR]evision":(\d+)/#.anchorsMatchLineEndings()) != nil
-                && body.matches(of: #/[rR]evision":(\d+)/#).contains { $0.1 == revision.dropLast() }
+                && body.matches(of: #/[rR]evision":(\d+)/#).contains { Int($0.1) == revision }
         }
         var headers = HTTPHeaders()
         for line in text.split(separator: "\n").dropFirst() {
