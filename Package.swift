@@ -233,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "EquivalenceTests",
             dependencies: [
-                "PolicyStore", "Postgres", "TestDatabase", "TestPolicies", "TestRandom", "UpdatePolicy",
+                "PolicyStore", "Postgres", "TestDatabase", "TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),

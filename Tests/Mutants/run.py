@@ -33,7 +33,7 @@ PATIENCE = 150
 SKIPPED = r"InjectedFaultTests|PackageTests|PolicyWarningTests/findsFaults"
 WHOLE = {"VERSIONGATE_PAIRS": "20000"}
 # Where every row is tried, these would try random policies for many minutes.
-SLOW = "EquivalenceTests.EquivalenceTests|PolicyWarningTests|StatusTests|RolloutTests|RangeFaultTests|RangeSuggestionTests"
+SLOW = "EquivalenceTests.EquivalenceTests|PolicyWarningTests|StatusTests|RolloutTests|RandomVersionTests|RangeSuggestionTests"
 # Those of the first six have a database.
 TARGETS = ["VersionGateCommands", "PolicyDocument", "PolicyPages", "PolicyServer", "PolicyStore", "Equivalence", "UpdatePolicy",
            "UpdateFeeds", "FeedTemplates", "CheckListener", "Postgres", "PrivatePostgres", "Systemd"]
@@ -42,14 +42,14 @@ STORE = r"^(PolicyStoreTests|EquivalenceTests)\."
 # The suites that are about a migration, which are tried first.
 CONCERNED = {
     "0000_schema": "SchemaTests|SchemaFaultTests|SchemaMigratorTests",
-    "0001_versions": "SpecificationVectorTests|RangeFaultTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
-    "0002_clients": "SpecificationVectorTests|RolloutTests|SemanticCaseTests",
-    "0003_refusals": "PolicyStoreTests.RefusalTests|SpecificationVectorTests|SemanticEditTests|BoundTests|ReleaseNoteTests|WrongInputTests",
-    "0005_rows": "PolicyStoreTests.WarningTests|SpecificationVectorTests|RevisionTests|SemanticEditTests|WrongInputTests",
+    "0001_versions": "MeaningTests|RandomVersionTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
+    "0002_clients": "MeaningTests|RolloutTests",
+    "0003_refusals": "PolicyStoreTests.RefusalTests|MeaningTests|SemanticEditTests|BoundTests|ReleaseNoteTests|WrongInputTests",
+    "0005_rows": "PolicyStoreTests.WarningTests|MeaningTests|RevisionTests|SemanticEditTests|WrongInputTests",
     "0006_history": "RevisionTests|PolicyStoreTests.UndoTests|OpenEditTests",
     "0007_record": "RevisionTests|AdministrationTests|PolicyStoreTests.UndoTests|PolicyUpdateTests",
     "0008_guards": "GuardTests|WayOutTests|EquivalenceTests.HoldTests|StepsAndConsentTests|PolicyStoreTests.WarningTests",
-    "0009_checks": "SemanticCaseTests|ExplanationTests|EquivalenceTests.EquivalenceTests|BoundTests",
+    "0009_checks": "MeaningTests|ExplanationTests|EquivalenceTests.EquivalenceTests|BoundTests",
     "0010_status": "EquivalenceTests.StatusTests|WayOutTests|PolicyWarningTests",
     "0011_lockouts": "PolicyWarningTests|WayOutTests|PolicyStoreTests.WarningTests",
     "0012_warnings": "PolicyStoreTests.WarningTests|PolicyWarningTests|WayOutTests",

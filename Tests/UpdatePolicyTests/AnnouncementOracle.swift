@@ -1,6 +1,7 @@
 import TestPolicies
 import TestRandom
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 /// A plain reading of what a policy says to every version at once: every rule is asked about every version of a small
 /// universe, from the rows.
@@ -159,7 +160,7 @@ struct AnnouncementOracle {
                 }
             }
             if let minOS = release.minOS.flatMap({ AppVersion($0) }) {
-                if let os = question.os, !SlowEvaluator.isOfNoSystem(os, question.platform) {
+                if let os = question.os, !question.sentNumberOfNoSystem {
                     parts.append(os >= minOS ? 1 : -1)
                 } else if question.osText != nil {
                     parts.append(isStrict ? -1 : 1)

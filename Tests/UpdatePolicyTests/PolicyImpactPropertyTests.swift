@@ -7,16 +7,16 @@ import UpdatePolicy
 struct PolicyImpactPropertyTests {
     /// Two policies that differ by a few edits.
     private struct Edit {
-        let before: Policy
-        let after: Policy
+        let before: CompiledPolicy
+        let after: CompiledPolicy
 
-        init(before: Policy, after: Policy) {
-            self.before = before
-            self.after = after
+        init(before: Policy, after: Policy) throws {
+            self.before = try CompiledPolicy(before)
+            self.after = try CompiledPolicy(after)
         }
 
-        init(_ generator: inout PolicyGenerator, rules: Int) {
-            before = Self.withWiderRules(generator.policy(rules: rules), &generator)
+        init(_ generator: inout PolicyGenerator, rules: Int) throws {
+            let before = Self.withWiderRules(generator.policy(rules: rules), &generator)
             var after = before
             for _ in 0..<Int.random(in: 1...3, using: &generator.random) {
                 switch Int.random(in: 0..<8, using: &generator.random) {
@@ -39,7 +39,7 @@ struct PolicyImpactPropertyTests {
                     }
                 }
             }
-            self.after = after
+            try self.init(before: before, after: after)
         }
 
         /// The policy with fewer conditions, so that most clients meet some rule.
@@ -85,16 +85,14 @@ struct PolicyImpactPropertyTests {
         return (kind, clients)
     }
 
-    /// What a plain reading of the rows says of clients, in parts of one.
+    /// What clients get, in parts of one.
     private func plain(_ edit: Edit, _ clients: [Client], at time: Timestamp) -> (
         messages: Double, lockouts: Double, new: Double
     ) {
-        let before = SlowEvaluator(policy: edit.before)
-        let after = SlowEvaluator(policy: edit.after)
         var counts = (messages: 0, lockouts: 0, new: 0)
         for client in clients {
-            let wasLockedOut = before.sent(to: client, at: time).contains { $0.lockout }
-            let sent = after.sent(to: client, at: time)
+            let wasLockedOut = edit.before.messages(for: client, at: time).contains { $0.lockout }
+            let sent = edit.after.messages(for: client, at: time)
             let isLockedOut = sent.contains { $0.lockout }
             counts.messages += sent.isEmpty ? 0 : 1
             counts.lockouts += isLockedOut ? 1 : 0
@@ -115,11 +113,11 @@ struct PolicyImpactPropertyTests {
         var newLockouts = 0
         // Some more where chance has left out what matters.
         for round in 0..<3_000 where round < Trials.count(300) || exact == 0 || newLockouts == 0 {
-            let edit = Edit(&generator, rules: rules)
+            let edit = try Edit(&generator, rules: rules)
             let (kind, clients) = try kind(&generator, members: 8)
             let impact = PolicyImpact(
-                from: try CompiledPolicy(edit.before), to: try CompiledPolicy(edit.after),
-                clients: [WeightedClient(kind, checks: 1)], at: TestPolicy.noon
+                from: edit.before, to: edit.after, clients: [WeightedClient(kind, checks: 1)],
+                at: TestPolicy.noon
             )
             #expect(impact.now.newLockouts <= impact.now.lockoutsAfter + 1e-9, "seed \(random.seed)")
             #expect(impact.now.lockoutsAfter <= impact.now.messagesAfter + 1e-9, "seed \(random.seed)")
@@ -173,11 +171,12 @@ struct PolicyImpactPropertyTests {
             let app = App(bundle: TestPolicy.bundle)
             let before = Policy(revision: 1, token: "a", apps: [app], rules: rules(["x", "y", "z"], &generator))
             let after = Policy(revision: 2, token: "b", apps: [app], rules: rules(["w", "x", "y"], &generator))
+            let edit = try Edit(before: before, after: after)
             let impact = PolicyImpact(
-                from: try CompiledPolicy(before), to: try CompiledPolicy(after),
+                from: edit.before, to: edit.after,
                 clients: [WeightedClient(try TestPolicy.client(), checks: 1)], at: TestPolicy.noon
             )
-            let plainly = plain(Edit(before: before, after: after), clients, at: TestPolicy.noon)
+            let plainly = plain(edit, clients, at: TestPolicy.noon)
             // Five standard deviations of a share of 1,000 installs.
             #expect(abs(plainly.messages - impact.now.messagesAfter) < 0.08, "seed \(random.seed)")
             #expect(abs(plainly.lockouts - impact.now.lockoutsAfter) < 0.08, "seed \(random.seed)")
@@ -197,8 +196,8 @@ struct PolicyImpactPropertyTests {
         // Few edits lock somebody out, so now and then none does.
         while edits < Trials.count(300) || found == 0 && edits < 10_000 {
             edits += 1
-            let edit = Edit(&generator, rules: rules)
-            let apps = AppsWithNewLockouts(from: edit.before, to: edit.after, at: TestPolicy.noon)
+            let edit = try Edit(&generator, rules: rules)
+            let apps = AppsWithNewLockouts(from: edit.before.policy, to: edit.after.policy, at: TestPolicy.noon)
             let (_, clients) = try kind(&generator, members: 6)
             for hours in 0...3 where plain(edit, clients, at: TestPolicy.hours(Int64(hours))).new > 0 {
                 found += 1
@@ -229,8 +228,8 @@ struct PolicyImpactPropertyTests {
             unbounded.rules[place].enabled = true
             unbounded.rules[place].rollout = .all
             unbounded.rules[place].steps = []
-            let plainly = SlowEvaluator(policy: unbounded)
-            let sent = clients.flatMap { plainly.sent(to: $0, at: TestPolicy.noon) }.filter { $0.key == rule.key }
+            let compiled = try CompiledPolicy(unbounded)
+            let sent = clients.flatMap { compiled.messages(for: $0, at: TestPolicy.noon) }.filter { $0.id == rule.key }
             let most = try #require(impact.total.last)
             if !impact.uncounted.contains(.rollout) {
                 #expect(Double(sent.count) <= most.messages + 1e-9, "seed \(random.seed)")

@@ -42,20 +42,3 @@ extension ClientDescription: ExpressibleByDictionaryLiteral {
         members = elements.map { Member(name: $0.0, value: $0.1) }
     }
 }
-
-extension ClientDescription: Decodable {
-    private struct Name: CodingKey {
-        let stringValue: String
-        let intValue: Int? = nil
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Name.self)
-        members = try container.allKeys.map { name in
-            Member(name: name.stringValue, value: try container.decode(MemberLiteral.self, forKey: name))
-        }.sorted { UTF8Text($0.name) < UTF8Text($1.name) }
-    }
-}

@@ -38,30 +38,3 @@ extension MemberLiteral: ExpressibleByStringLiteral {
         self = .text(value)
     }
 }
-
-/// In the vectors a number is `{"number": "1.10"}` and an object or array `{"json": "[]"}`, so that no reader of JSON
-/// writes them anew.
-extension MemberLiteral: Decodable {
-    private enum Kind: CodingKey {
-        case number, json
-    }
-
-    package init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: Kind.self) {
-            if let number = try container.decodeIfPresent(String.self, forKey: .number) {
-                self = .number(number)
-            } else {
-                self = .composite(try container.decode(String.self, forKey: .json))
-            }
-            return
-        }
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let boolean = try? container.decode(Bool.self) {
-            self = .boolean(boolean)
-        } else {
-            self = .text(try container.decode(String.self))
-        }
-    }
-}
