@@ -24,7 +24,7 @@ struct RandomVersionTests {
 
     @Test("SQL and the engine refuse the same texts")
     func faults() async throws {
-        let count = Trials.isWhole ? 5_000 : 1_000
+        let count = Trials.areLong ? 5_000 : 1_000
         var random = SeededGenerator()
         let seed = random.seed
         let texts =
