@@ -31,14 +31,6 @@ struct BrakeTests {
         """
     private static let plain = #"{"messages":[{"id":"bad","title":"Too old","text":"Update."}]}"#
 
-    private static func server(_ environment: [String: String] = [:]) -> BuiltBinary {
-        BuiltBinary(
-            environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")].merging(environment) {
-                $1
-            }
-        )
-    }
-
     /// What a server says to every kind of client, by the brake.
     private static func expect(brake isOn: Bool, _ server: ServingBinary) async throws {
         let post = try await HTTPAnswer("\(server.publicURL)/v1/check", method: .POST, body: client)
@@ -68,7 +60,7 @@ struct BrakeTests {
         try await StateFolder.with { folder in
             let versiongate = BuiltBinary(stateDirectory: folder.path)
             let options = ["--state-dir", folder.path, "--count-interval", "1"]
-            let ending = try await ServingBinary.run(Self.server(), arguments: options) { server in
+            let ending = try await ServingBinary.run(.server(), arguments: options) { server in
                 try await server.check(Self.client) { $0 == Self.lockout }
                 try await Self.expect(brake: false, server)
                 let on = try await versiongate.run(arguments: ["brake", "on", "--why", "incident 42"])
@@ -108,11 +100,8 @@ struct BrakeTests {
         let versiongate = BuiltBinary(TestDatabase.current)
         let check = try await versiongate.run("check --server \(server.publicURL) bundle=com.example.doto version=1.0")
         #expect(check.errors.contains("Warning: the brake of the server is on"), "\(check.errors)")
-        var status = ""
-        for _ in 1...200 where !status.contains("its brake is on") {
-            status = try await versiongate.run("status").output
-        }
-        #expect(status.contains("; its brake is on: lockouts are sent as plain messages, see its /ready"), "\(status)")
+        _ = try await versiongate.status(
+            saying: "; its brake is on: lockouts are sent as plain messages, see its /ready")
         #expect(try await versiongate.run("status --format json").output.contains(#""brake""#))
     }
 
@@ -131,23 +120,23 @@ struct BrakeTests {
         try await database.edit(Self.rows)
         try await StateFolder.with { folder in
             let options = ["--state-dir", folder.path]
-            try await ServingBinary.run(Self.server(), arguments: options) { server in
+            try await ServingBinary.run(.server(), arguments: options) { server in
                 try await server.check(Self.client) { $0 == Self.lockout }
             }
             let file = folder.path + "/mounted"
             let away = ["DATABASE_URL": "postgresql://127.0.0.1:1/x", "VERSIONGATE_BRAKE_FILE": file]
             try Data().write(to: URL(fileURLWithPath: file))
-            try await ServingBinary.run(Self.server(away), arguments: options) { server in
+            try await ServingBinary.run(.server(away), arguments: options) { server in
                 #expect(try await server.check(Self.client) == Self.plain)
                 let ready = try await server.management("/ready").body.replacing("\\/", with: "/")
                 #expect(ready.contains(#""brake":"\#(file)""#), "\(ready)")
                 try FileManager.default.removeItem(atPath: file)
                 try await server.check(Self.client) { $0 == Self.lockout }
                 let versiongate = BuiltBinary(environment: ["VERSIONGATE_BRAKE_FILE": file])
-                #expect(try await versiongate.run("brake on").status == 0)
+                try await versiongate.succeed("brake on")
                 try await server.check(Self.client) { $0 == Self.plain }
             }
-            try await ServingBinary.run(Self.server(away), arguments: options) { server in
+            try await ServingBinary.run(.server(away), arguments: options) { server in
                 let answer = try await server.check(Self.client)
                 #expect(answer == Self.plain)
             }
@@ -204,8 +193,7 @@ struct BrakeTests {
             for verb in ["on", "off"] {
                 let file = folder.path + "/locked/brake"
                 try FileManager.default.createDirectory(
-                    atPath: folder.path + "/locked",
-                    withIntermediateDirectories: true
+                    atPath: folder.path + "/locked", withIntermediateDirectories: true
                 )
                 try Data().write(to: URL(fileURLWithPath: file))
                 // root may write everywhere.
@@ -219,8 +207,7 @@ struct BrakeTests {
                 #expect(result.status == 1, "\(result)")
                 #expect(result.errors.contains("may not write to the folder \(folder.path)/locked"), "\(result.errors)")
                 #expect(
-                    result.errors.contains("`sudo versiongate brake \(verb) --brake-file \(file)`"),
-                    "\(result.errors)"
+                    result.errors.contains("`sudo versiongate brake \(verb) --brake-file \(file)`"), "\(result.errors)"
                 )
             }
             let versiongate = BuiltBinary(environment: [:])

@@ -4,6 +4,9 @@ import Subprocess
 import Synchronization
 import SystemPackage
 import TestDatabase
+import TestSystem
+import Testing
+import UpdatePolicy
 import VersionGateCommands
 
 /// The `versiongate` that was built beside the tests, run as a user would.
@@ -29,6 +32,17 @@ struct BuiltBinary: Sendable {
     /// The binary with its private PostgreSQL in a folder.
     init(stateDirectory: String) {
         variables = ["VERSIONGATE_STATE_DIR": stateDirectory]
+    }
+
+    /// The binary as servers use it: as `versiongate_server` on the database of the test.
+    static func server(_ variables: [String: String] = [:]) -> BuiltBinary {
+        let address = ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")]
+        return BuiltBinary(environment: address.merging(variables) { $1 })
+    }
+
+    /// The binary where no database answers.
+    static func withoutDatabase(_ variables: [String: String] = [:]) -> BuiltBinary {
+        BuiltBinary(environment: variables.merging(["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"]) { $1 })
     }
 
     /// The binary with any environment.
@@ -127,6 +141,39 @@ struct BuiltBinary: Sendable {
         return printed.withLock { Result(status: Int(status), output: $0.output, errors: $0.errors) }
     }
 
+    /// Runs a command that must succeed, and gives what it printed.
+    @discardableResult
+    func succeed(_ line: String) async throws -> String {
+        let result = try await run(line)
+        #expect(result.status == 0, "\(line): \(result.errors)")
+        return result.output
+    }
+
+    /// What `status` prints once it says something.
+    func status(saying text: String) async throws -> String {
+        var status = ""
+        try await Poll.until("\(text) in \(status)") {
+            status = try await run("status").output
+            return status.contains(text)
+        }
+        return status
+    }
+
+    /// Runs a script of bash on a terminal of its own, to which `$VERSIONGATE` is the binary.
+    ///
+    /// - Returns: What the terminal shows.
+    func onTerminal(_ script: String, _ variables: [Environment.Key: String?] = ["NO_COLOR": "1"]) async throws
+        -> String
+    {
+        var environment = subprocessEnvironment.updating(["VERSIONGATE": Self.path, "TERM": "xterm"])
+        environment = environment.updating(variables)
+        return try await Subprocess.run(
+            .name("script"),
+            arguments: ["--quiet", "--return", "--command", "bash -c \(script.shellWord)", "/dev/null"],
+            environment: environment, output: .string(limit: 1 << 20), error: .discarded
+        ).standardOutput
+    }
+
     /// Runs a script of bash, to which `$VERSIONGATE` is the binary.
     @discardableResult
     func shell(_ script: String) async throws -> Result {
@@ -144,8 +191,7 @@ struct BuiltBinary: Sendable {
             arguments: Arguments(arguments),
             environment: environment,
             input: .fileDescriptor(
-                try input ?? FileDescriptor.open("/dev/null", .readOnly),
-                closeAfterSpawningProcess: true
+                try input ?? FileDescriptor.open("/dev/null", .readOnly), closeAfterSpawningProcess: true
             ),
             output: .string(limit: 16 << 20),
             error: .string(limit: 1 << 20)

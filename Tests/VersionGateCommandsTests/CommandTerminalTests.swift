@@ -32,25 +32,47 @@ struct CommandTerminalTests {
             ("release remove a 2.0", "  release a 2.0 ios", "removes release a 2.0 ios"),
             ("release withdraw a 2.0", "  release a 2.0 ios", "withdraws release a 2.0 ios"),
             ("block a 1.9", "30.0 % of the 200 checks of a", "newly lock out up to 30.0 % of the recent checks"),
+            ("apply $FILE", "  release a 2.0 ios\n", "removes app a, "),
+            ("undo", "The newest change: 1  ", "ndoes change 1"),
         ]
     )
     func ask(_ line: String, _ row: String, _ summary: String) async throws {
         try await prepare()
         let database = TestDatabase.current
         let revision = try await database.revision()
-        let name = try await database.psql("SELECT current_database()").output.trimmingCharacters(in: .newlines)
+        try await StateFolder.with { folder in
+            let file = folder.path + "/none.yaml"
+            try Data("versiongate: 1\napps: {}\nrules: {}\n...\n".utf8).write(to: URL(fileURLWithPath: file))
+            let terminal = try await TerminalSession(versiongate, variables: ["FILE": file])
+            defer { terminal.end() }
+            for answer in ["n", "", "yesterday"] {
+                try terminal.type("versiongate \(line)\n")
+                let shown = try await terminal.expect("? [y/N] ")
+                #expect(shown.contains(row) && shown.contains(summary), "\(shown)")
+                #expect(shown.hasSuffix("/\(database.name)"), "\(shown)")
+                try terminal.type("\(answer)\n")
+                try await terminal.expect("nothing was changed, as the answer was not y")
+                #expect(try await database.revision() == revision)
+            }
+            try terminal.type("versiongate \(line)\n")
+            try await terminal.expect("? [y/N] ")
+            try terminal.type("y\n")
+            #expect(!(try await terminal.expect("versiongate undo \(revision + 1)\n").contains("[y/N]")))
+        }
+    }
+
+    @Test("Consent given while somebody else edits is refused, and both edits are as they were")
+    func isGivenForWhatWasSeen() async throws {
+        try await prepare()
         let terminal = try await TerminalSession(versiongate)
         defer { terminal.end() }
-        try terminal.type("versiongate \(line)\n")
-        let shown = try await terminal.expect("? [y/N] ")
-        #expect(shown.contains(row) && shown.contains(summary) && shown.hasSuffix("/\(name)"), "\(shown)")
-        try terminal.type("n\n")
-        try await terminal.expect("nothing was changed, as the answer was not y")
-        #expect(try await database.revision() == revision)
-        try terminal.type("versiongate \(line)\n")
+        try terminal.type("versiongate rule remove lock\n")
         try await terminal.expect("? [y/N] ")
+        try await TestDatabase.current.edit("UPDATE rules SET title = 'Other'")
         try terminal.type("y\n")
-        #expect(!(try await terminal.expect("versiongate undo \(revision + 1)\n").contains("[y/N]")))
+        try await terminal.expect("changed by somebody else")
+        try await terminal.expect(TerminalSession.prompt)
+        #expect(try await TestDatabase.current.psql("SELECT key, title FROM rules").output == "lock|Other\n")
     }
 
     @Test("A line break follows the document of a feed, and what it leaves out is wrapped at any width")
@@ -79,21 +101,11 @@ struct CommandTerminalTests {
     @Test("The impact of a rule fits the width that is there, and has colours without NO_COLOR alone")
     func impact() async throws {
         try await prepare()
-        func onTerminal(_ variables: [Environment.Key: String?], width: Int = 80) async throws -> String {
-            try await Subprocess.run(
-                .name("script"),
-                arguments: [
-                    "--quiet", "--return", "--command", "stty cols \(width); \(BuiltBinary.path) impact lock",
-                    "/dev/null",
-                ],
-                environment: versiongate.subprocessEnvironment.updating(variables), output: .string(limit: 1 << 20),
-                error: .discarded
-            ).standardOutput
-        }
-        #expect(try await onTerminal(["NO_COLOR": nil, "TERM": "xterm"]).contains("\u{1B}[31m"))
+        let coloured = try await versiongate.onTerminal("stty cols 80; $VERSIONGATE impact lock", ["NO_COLOR": nil])
+        #expect(coloured.contains("\u{1B}[31m"))
         for width in [70, 100, 140] {
             // A slow machine shows, and erases, that it reads the database.
-            let plain = try await onTerminal(["NO_COLOR": "1", "TERM": "xterm"], width: width)
+            let plain = try await versiongate.onTerminal("stty cols \(width); $VERSIONGATE impact lock")
                 .replacing("\u{1B}[K", with: "")
             #expect(!plain.contains("\u{1B}"))
             let charts = plain.split(whereSeparator: \.isNewline).filter {

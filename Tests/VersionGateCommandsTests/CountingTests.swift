@@ -22,18 +22,13 @@ struct CountingTests {
         VALUES ('blocked', 'com.example.doto', '1.3.x', 'Too old', 'This version is blocked.', true, true, true);
         """
 
-    private func binary(_ database: TestDatabase) -> BuiltBinary {
-        BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-    }
-
     /// A server that has the policy, when `body` runs.
     private func serve(
         _ arguments: [String],
         _ body: @Sendable (ServingBinary) async throws -> Void
     ) async throws -> ServingBinary.Ending {
-        let database = TestDatabase.current
-        _ = try await database.psql(Self.policy)
-        return try await ServingBinary.run(binary(database), arguments: arguments, body)
+        _ = try await TestDatabase.current.psql(Self.policy)
+        return try await ServingBinary.run(.server(), arguments: arguments, body)
     }
 
     /// The member `counting` of `/policy`.
@@ -157,8 +152,7 @@ struct CountingTests {
             try await owner.execute(Self.policy)
             let final = Mutex(["": 0])
             let ending = try await ServingBinary.run(
-                BuiltBinary(environment: ["DATABASE_URL": url]),
-                arguments: ["--count-interval", "1"]
+                BuiltBinary(environment: ["DATABASE_URL": url]), arguments: ["--count-interval", "1"]
             ) { server in
                 var sent = try await load(server, checks: 2_000).checks
                 try await Poll.until("the counts to be written") {
@@ -243,8 +237,7 @@ struct CountingTests {
         )
         let sentence = "it counts no checks, so no fuse blows by what it answers"
         for (interval, isSaid) in [("0", true), ("10", false)] {
-            let serving = binary(TestDatabase.current)
-            let ending = try await ServingBinary.run(serving, arguments: ["--count-interval", interval]) { _ in
+            let ending = try await ServingBinary.run(.server(), arguments: ["--count-interval", interval]) { _ in
                 let versiongate = BuiltBinary(TestDatabase.current)
                 var status = ""
                 try await Poll.until("the server in the status") {

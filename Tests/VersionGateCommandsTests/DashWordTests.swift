@@ -5,7 +5,7 @@ import Testing
 @Suite("Words that begin with a hyphen")
 struct DashWordTests {
     /// Where no database answers, so that no command can do anything.
-    private let away = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+    private let away = BuiltBinary.withoutDatabase()
 
     /// Whether a command reads all its words itself.
     private static func isSwept(_ leaf: CommandTree.Leaf) -> Bool { leaf.path.last != "psql" }
@@ -52,6 +52,6 @@ struct DashWordTests {
             #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("SUBCOMMANDS"), "\(group)")
             #expect(try await away.run(arguments: group.path + ["--help"]).status == 0)
         }
-        #expect(try await away.run("--version").status == 0)
+        try await away.succeed("--version")
     }
 }

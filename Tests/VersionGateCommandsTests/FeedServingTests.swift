@@ -9,9 +9,7 @@ import Testing
 @Suite("Serving feeds", .whole, .migratedDatabase, .timeLimit(.minutes(20)))
 struct FeedServingTests {
     private let versiongate = BuiltBinary(.current)
-    private let serving = BuiltBinary(environment: [
-        "DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")
-    ])
+    private let serving = BuiltBinary.server()
 
     private static let bundle = "com.example.doto"
     private static let feeds = "/v1/feeds/\(bundle)"

@@ -76,8 +76,7 @@ struct HistoryFollowTests {
                     for editor in 0..<4 {
                         group.addTask {
                             try await Self.edit(
-                                { try await database.connect(user: $0) },
-                                (0..<25).map { "\(signal) \(editor) \($0)" }
+                                { try await database.connect(user: $0) }, (0..<25).map { "\(signal) \(editor) \($0)" }
                             )
                         }
                     }

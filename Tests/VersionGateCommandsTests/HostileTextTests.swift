@@ -43,30 +43,6 @@ struct HostileTextTests {
         #expect(text.visible() == text && text.visibleJSON == text)
     }
 
-    @Test("An edit does not wait for ever: it says after seconds who is in the way", .migratedDatabase)
-    func openEdit() async throws {
-        let versiongate = BuiltBinary(.current)
-        try await versiongate.run("rule add k --title T --text X")
-        let psql = try PsqlSession(.current)
-        try psql.run("BEGIN; UPDATE rules SET title = 'Open'; SET CONSTRAINTS ALL IMMEDIATE;")
-        let process = try await TestDatabase.current.psql(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"
-        ).output.trimmingCharacters(in: .newlines)
-        let refused = try await versiongate.run("rule edit k --title New")
-        #expect(refused.status == 1)
-        #expect(
-            refused.errors.contains(
-                "somebody else is editing the same rows and has not committed: process \(process) of versiongate_admin (psql)"
-            ),
-            "\(refused.errors)"
-        )
-        #expect(refused.errors.contains("nothing was changed on "))
-        #expect(refused.errors.contains("or end their edits as an admin: SELECT * FROM end_open_edits()"))
-        try psql.run("ROLLBACK;")
-        #expect(try await versiongate.run("rule edit k --title New").status == 0)
-        try psql.end()
-    }
-
     @Test("A password in the arguments can be read there no longer than it takes to read them", arguments: ["=", " "])
     func password(_ separator: String) async throws {
         let silent = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -41,7 +41,7 @@ struct KillTests {
 
     @Test(
         "An edit that is killed at a random point is wholly done or not at all",
-        arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .postgres)]
+        arguments: Victim.allCases.map { (Edit.undo, $0) } + [(.apply, .command), (.apply, .postgres)]
     )
     func isWholeOrNothing(edit: Edit, victim: Victim) async throws {
         try await StateFolder.with { folder in try await isWholeOrNothing(edit, victim, folder) }

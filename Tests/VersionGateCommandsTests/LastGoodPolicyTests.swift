@@ -23,8 +23,6 @@ struct LastGoodPolicyTests {
 
     private static let noMessages = #"{"messages":[]}"#
 
-    private static let noDatabase = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
-
     private func serve(
         _ binary: BuiltBinary,
         _ folder: StateFolder,
@@ -40,7 +38,7 @@ struct LastGoodPolicyTests {
     private func fill(_ folder: StateFolder) async throws {
         let database = TestDatabase.current
         _ = try await database.psql(Self.insertRule, user: "versiongate_admin")
-        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let binary = BuiltBinary.server()
         try await serve(binary, folder) { server async throws in
             try await server.check(Self.payload2013) { $0 == Self.answer }
         }
@@ -59,7 +57,7 @@ struct LastGoodPolicyTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.policyFile)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
 
-            try await serve(Self.noDatabase, folder) { server async throws in
+            try await serve(.withoutDatabase(), folder) { server async throws in
                 #expect(try await server.check(Self.payload2013) == Self.answer)
                 let ready = try await server.management("/ready")
                 #expect(ready.status == 200)
@@ -76,10 +74,7 @@ struct LastGoodPolicyTests {
         .migratedDatabase
     )
     func startsWithPipes() async throws {
-        for binary in [
-            Self.noDatabase,
-            BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")]),
-        ] {
+        for binary in [BuiltBinary.withoutDatabase(), BuiltBinary.server()] {
             try await StateFolder.with { folder in
                 for name in ["", ".passed", ".passed.1", ".1", ".damaged"] {
                     #expect(mkfifo(folder.policyFile + name, 0o600) == 0)
@@ -108,7 +103,7 @@ struct LastGoodPolicyTests {
             default: bytes = Data()
             }
             try bytes.write(to: file)
-            try await serve(Self.noDatabase, folder) { server async throws in
+            try await serve(.withoutDatabase(), folder) { server async throws in
                 #expect(try await server.check(Self.payload2013) == Self.noMessages)
                 let ready = try await server.management("/ready")
                 #expect(ready.status == 503)
@@ -126,7 +121,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             let file = RepositoryFile.url("Tests/Vectors/last-good-policy/format-\(format)").path
             try FileManager.default.copyItem(atPath: file, toPath: folder.policyFile)
-            try await serve(Self.noDatabase, folder) { server async throws in
+            try await serve(.withoutDatabase(), folder) { server async throws in
                 let question = #"{"bundle":"com.example.doto","version":"1.1","language":"zh-Hant-TW"}"#
                 #expect(
                     try await server.check(question) == #"{"messages":[{"id":"hello","title":"你好","text":"文字"},"#
@@ -142,7 +137,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             let contents = "versiongate policy 99\n{}\nsha256 0\n"
             try contents.write(toFile: folder.policyFile, atomically: true, encoding: .utf8)
-            try await serve(Self.noDatabase, folder) { server async throws in
+            try await serve(.withoutDatabase(), folder) { server async throws in
                 #expect(try await server.management("/ready").body.contains("a later version of versiongate wrote it"))
             }
             #expect(try String(contentsOfFile: folder.policyFile, encoding: .utf8) == contents)
@@ -175,7 +170,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             try await fill(folder)
             let whole = try String(contentsOfFile: folder.policyFile, encoding: .utf8)
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", folder.path]) {
                 server async throws in
                 #expect(try await server.check(Self.payload2013) == Self.answer)
@@ -209,7 +204,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             try await fill(folder)
             try await empty(database)
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             try await serve(binary, folder) { server async throws in
                 #expect(try await server.check(Self.payload2013) == Self.answer)
                 let ready = try await server.ready { $0.contains("nothing was ever edited in this database") }
@@ -233,11 +228,10 @@ struct LastGoodPolicyTests {
             try await empty(database)
             for number in 1...3 {
                 _ = try await database.psql(
-                    "INSERT INTO apps (bundle) VALUES ('a\(number)')",
-                    user: "versiongate_admin"
+                    "INSERT INTO apps (bundle) VALUES ('a\(number)')", user: "versiongate_admin"
                 )
             }
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             try await serve(binary, folder) { server async throws in
                 let replaced = try await server.ready { $0.contains("it is kept in") }
                 #expect(replaced.body.contains("revision 2 was replaced by revision 3, which is of another history"))
@@ -259,7 +253,7 @@ struct LastGoodPolicyTests {
                 "DROP FUNCTION versiongate_internal.history_has(bigint, text); UPDATE rules SET title = 'Other'"
             )
             await owner.close()
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             try await serve(binary, folder) { server async throws in
                 try await server.check(Self.payload2013) { $0.contains("Other") }
                 #expect(try await !server.management("/ready").body.contains("reloadError"))
@@ -273,7 +267,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             try await fill(folder)
             _ = try await database.psql("UPDATE rules SET title = 'Other'", user: "versiongate_admin")
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             try await serve(binary, folder) { server async throws in
                 try await server.check(Self.payload2013) { $0.contains("Other") }
                 #expect(try await !server.management("/ready").body.contains("replacedPolicy"))
@@ -293,7 +287,7 @@ struct LastGoodPolicyTests {
         try await StateFolder.with { folder in
             let blocked = folder.path + "/a-file"
             try Data().write(to: URL(fileURLWithPath: blocked))
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             let ending = try await ServingBinary.run(binary, arguments: ["--state-dir", blocked + "/state"]) {
                 server async throws in
                 try await server.check(Self.payload2013) { $0 == Self.answer }
@@ -312,7 +306,7 @@ struct LastGoodPolicyTests {
         let database = TestDatabase.current
         let owner = try await database.connect()
         try await owner.execute(Self.insertRule)
-        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let binary = BuiltBinary.server()
         try await ServingBinary.run(binary) { server async throws in
             try await server.check(Self.payload2013) { $0 == Self.answer }
             // Around the constraints, as only a superuser can.

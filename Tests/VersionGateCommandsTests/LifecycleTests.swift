@@ -9,13 +9,9 @@ import Testing
 struct LifecycleTests {
     private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
-    private static let withoutDatabase = BuiltBinary(environment: [
-        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
-    ])
-
     @Test("A shutdown begins with /ready, ends the public listener once it has answered, and the management one last")
     func shutsDownInOrder() async throws {
-        let ending = try await ServingBinary.run(Self.withoutDatabase, arguments: ["--drain-seconds", "5"]) { server in
+        let ending = try await ServingBinary.run(.withoutDatabase(), arguments: ["--drain-seconds", "5"]) { server in
             let publicPort = try #require(URL(string: server.publicURL)?.port)
             // The first half of a request whose second half comes late, and of one whose second half never comes.
             let half = """
@@ -45,13 +41,6 @@ struct LifecycleTests {
             #expect(cutOff.isEmpty, "it is cut off")
         }
         #expect(ending.status == 0, "it ended by itself, before the last resort: \(ending.errors)")
-    }
-
-    @Test("A drain time that cannot be used is refused", arguments: ["-1", "soon", "3601"])
-    func refusesDrainTimes(text: String) async throws {
-        let result = try await Self.withoutDatabase.run(arguments: ["serve", "--drain-seconds=\(text)"])
-        #expect(result.status == 64)
-        #expect(result.errors.contains("--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"\(text)\""))
     }
 
     @Test("The server tells systemd that it is ready, lives, and stops")
@@ -130,7 +119,7 @@ struct LifecycleTests {
             """
         )
         await admin.close()
-        let steady = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let steady = BuiltBinary.server()
         let ports = (try await FreePort.choose(), try await FreePort.choose())
         try await ServingBinary.run(steady, arguments: ["--port", "\(ports.0)"]) { server in
             try await server.check(Self.client) { $0.contains("steady") }
@@ -140,7 +129,7 @@ struct LifecycleTests {
                 let count = try await SteadyChecks.at([address]) {
                     for signal in [SIGTERM, SIGKILL, SIGTERM] {
                         // The other server has no database and so no messages, which tells its answers from the others.
-                        try await ServingBinary.run(Self.withoutDatabase, arguments: ["--port", "\(ports.1)"]) {
+                        try await ServingBinary.run(.withoutDatabase(), arguments: ["--port", "\(ports.1)"]) {
                             other in
                             try await proxy.check(Self.client) { $0 == #"{"messages":[]}"# }
                             kill(other.processIdentifier, signal)

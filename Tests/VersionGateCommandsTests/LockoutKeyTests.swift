@@ -87,7 +87,7 @@ struct LockoutKeyTests {
         try await StateFolder.with { folder in
             let file = folder.path + "/lockout-key.pem"
             let options = ["--lockout-key", file, "--state-dir", folder.path + "/state"]
-            let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+            let binary = BuiltBinary.server()
             let ending = try await ServingBinary.run(binary, arguments: options) { server in
                 try await server.check(Self.client) { $0.contains(#""lockout":true"#) }
                 #expect(try await Self.signature(server) == nil)
@@ -130,10 +130,6 @@ struct LockoutKeyTests {
         #expect(ready.body.contains("lockouts are not signed"))
         #expect(try await server.management("/metrics").body.contains("versiongate_lockout_key_fault 1\n"))
         #expect(try await server.management("/").body.contains("Apps may show lockouts as plain messages: "))
-        var status = ""
-        for _ in 1...200 where !status.contains("lockout key") {
-            status = try await BuiltBinary(TestDatabase.current).run("status").output
-        }
-        #expect(status.contains("; it cannot read its lockout key, see its /ready"), "\(status)")
+        _ = try await BuiltBinary(.current).status(saying: "; it cannot read its lockout key, see its /ready")
     }
 }

@@ -20,9 +20,7 @@ struct LogFormatTests {
                 """#
         )
         let json = LogFormat.json.line(.error, "It\nbroke", ["a": "/\"\n"], at: Self.time)
-        #expect(
-            json == #"{"level":"error","message":"It\nbroke","metadata":{"a":"/\"\n"},"time":"\#(Self.time)"}"#
-        )
+        #expect(json == #"{"level":"error","message":"It\nbroke","metadata":{"a":"/\"\n"},"time":"\#(Self.time)"}"#)
     }
 
     @Test("Log messages have the facts of their logger, their own and their error")

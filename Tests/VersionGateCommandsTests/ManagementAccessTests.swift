@@ -6,13 +6,9 @@ import Testing
 
 @Suite("Management access", .whole)
 struct ManagementAccessTests {
-    private static let withoutDatabase = BuiltBinary(environment: [
-        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
-    ])
-
     @Test("Connections that say nothing keep nobody from being answered, and are closed soon")
     func survivesSilence() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             var silent: [any Channel] = []
             for _ in 1...200 {
                 silent.append(try await PlainConnection.open(server.managementURL))
@@ -30,7 +26,7 @@ struct ManagementAccessTests {
 
     @Test("A Host that is neither an address nor known is refused with the option that allows it")
     func refusesOtherHosts() async throws {
-        try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-names", "gate.internal"]) {
+        try await ServingBinary.run(.withoutDatabase(), arguments: ["--management-names", "gate.internal"]) {
             server in
             for path in [
                 "/live", "/ready", "/policy", "/metrics", "/openapi.yaml", "/openapi-server.yaml", "/nothing",
@@ -49,7 +45,7 @@ struct ManagementAccessTests {
 
     @Test("Health checks may ask by HEAD, and other methods are told which there are")
     func knowsMethods() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             for (path, status) in [
                 ("/live", 200), ("/ready", 503), ("/policy", 200), ("/metrics", 200), ("/openapi.yaml", 200),
                 ("/openapi-server.yaml", 200),

@@ -8,9 +8,7 @@ import Testing
 struct MetricsCommandTests {
     private static let check = #"{"bundle":"com.example.doto","version":"1.1"}"#
 
-    private var binary: BuiltBinary {
-        BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
-    }
+    private let binary = BuiltBinary.server()
 
     @Test("Metrics tell what was asked, what answers and whether the database is there")
     func tellWhatHappens() async throws {

@@ -83,7 +83,7 @@ struct NowTests {
         let database = TestDatabase.current
         try await database.edit(Self.setup)
         let owner = try await database.connect()
-        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let served = BuiltBinary.server()
         try await ServingBinary.run(served, arguments: ["--count-interval", "1"]) { server in
             var (answers, minute, started) = (Answers(), 0.0, 0.0)
             func go(on minutes: Double) async throws {
@@ -141,7 +141,7 @@ struct NowTests {
                 #expect(place("bad") < place("old"))
             }
 
-            #expect(try await versiongate.run("rule disable bad --yes").status == 0)
+            try await versiongate.succeed("rule disable bad --yes")
             _ = try await server.ready { $0.contains("\"revision\":\(change + 1)") }
             let cured = minute + 0.01
             for moment in [0.33, 1, 3, 10, 60] {

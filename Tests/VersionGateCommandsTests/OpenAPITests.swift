@@ -16,7 +16,7 @@ struct OpenAPITests {
     )
     func isServed(name: String) async throws {
         let bytes = try Data(contentsOf: RepositoryFile.url("Documentation/\(name)"))
-        let nowhere = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"])
+        let nowhere = BuiltBinary.withoutDatabase()
         try await ServingBinary.run(nowhere) { server in
             for method in [HTTPMethod.GET, .HEAD] {
                 let response = try await HTTPAnswer(server.managementURL + "/\(name)", method: method)

@@ -124,8 +124,7 @@ struct PageCommandTests {
         func fill(_ text: String) -> String {
             PrintedText.filled(
                 text.replacing("--COLUMN VALUE", with: "--title New").replacing(
-                    "COLUMN = VALUE",
-                    with: "title = 'New'"
+                    "COLUMN = VALUE", with: "title = 'New'"
                 ),
                 file: "FILE",
                 values

@@ -8,9 +8,6 @@ import Testing
 
 @Suite("Pages over HTTP", .whole)
 struct PagesTests {
-    private static let withoutDatabase = BuiltBinary(environment: [
-        "DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"
-    ])
     private static let paths = [
         "/", "/apps/a", "/rules/a", "/try", "/history", "/unknowns", "/overview/lockouts.csv", "/assets/pages.css",
     ]
@@ -48,7 +45,7 @@ struct PagesTests {
 
     @Test("Each answer of the pages says what a browser may load, and other methods and Hosts are refused")
     func headers() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             for path in Self.paths + ["/nothing", "/try?bundle=%zz"] {
                 let answer = try await Self.ask(server, path)
                 for (name, value) in Self.strict { #expect(answer.headers[name] == [value], "\(path)") }
@@ -73,7 +70,7 @@ struct PagesTests {
 
     @Test("HEAD is answered with the head of GET and not a byte more, whatever the answer is")
     func head() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             for (path, host, status) in [
                 ("/", "localhost", 200), ("/assets/pages.css", "localhost", 200), ("/nothing", "localhost", 404),
                 ("/history", "localhost", 503), ("/", "evil.example", 421), ("/live", "localhost", 200),
@@ -89,7 +86,7 @@ struct PagesTests {
 
     @Test("A page opens by a link of another site, and is part of no other site")
     func crossSite() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             let wanted = [
                 (site: "cross-site", mode: "navigate", destination: "document", status: 200),
                 (site: "same-site", mode: "navigate", destination: "document", status: 200),
@@ -112,7 +109,7 @@ struct PagesTests {
 
     @Test("An address that is too long is refused, and the server goes on")
     func longAddresses() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             let long = try await Self.ask(server, "/try?bundle=" + String(repeating: "a", count: 9_000))
             #expect(long.status == 414)
             #expect(long.body.contains("more than 8192 bytes"))
@@ -127,7 +124,7 @@ struct PagesTests {
     @Test("A password is asked for where it is set, and needed where the listener is not on loopback")
     func password() async throws {
         try await Self.withPasswordFile { file in
-            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
+            try await ServingBinary.run(.withoutDatabase(), arguments: ["--pages-password-file", file]) { server in
                 for path in Self.paths {
                     let refusal = try await Self.ask(server, path)
                     #expect(refusal.status == 401)
@@ -144,7 +141,7 @@ struct PagesTests {
                 #expect(try await Self.ask(server, "/live").status == 200, "the rest of the listener asks for none")
                 #expect(try await Self.ask(server, "/nothing").status == 404)
             }
-            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--management-host", "0.0.0.0"]) { server in
+            try await ServingBinary.run(.withoutDatabase(), arguments: ["--management-host", "0.0.0.0"]) { server in
                 for path in Self.paths {
                     let refusal = try await Self.ask(server, path)
                     #expect(refusal.status == 403)
@@ -153,7 +150,7 @@ struct PagesTests {
                 #expect(try await Self.ask(server, "/live").status == 200)
             }
             let both = ["--management-host", "0.0.0.0", "--pages-password-file", file]
-            try await ServingBinary.run(Self.withoutDatabase, arguments: both) { server in
+            try await ServingBinary.run(.withoutDatabase(), arguments: both) { server in
                 let answer = try await Self.ask(server, "/try", Self.basic(":correct horse battery"))
                 #expect(answer.status == 200)
             }
@@ -163,7 +160,7 @@ struct PagesTests {
     @Test("An address that guesses the password is refused for a while, by the pages alone")
     func guesses() async throws {
         try await Self.withPasswordFile { file in
-            try await ServingBinary.run(Self.withoutDatabase, arguments: ["--pages-password-file", file]) { server in
+            try await ServingBinary.run(.withoutDatabase(), arguments: ["--pages-password-file", file]) { server in
                 try await Poll.until("a right password to be refused") {
                     _ = try await Self.ask(server, "/try", Self.basic("x:wrong"))
                     let answer = try await Self.ask(server, "/try", Self.basic("x:correct horse battery"))
@@ -182,23 +179,6 @@ struct PagesTests {
         }
     }
 
-    @Test("A file that holds no password is refused at the start")
-    func wrongFile() async throws {
-        try await StateFolder.with { folder in
-            let short = "\(folder.path)/short"
-            try "short\n".write(toFile: short, atomically: true, encoding: .utf8)
-            for (file, words) in [(short, "at least 12 bytes"), ("\(folder.path)/nothing", "cannot be read")] {
-                let result = try await Self.withoutDatabase.run(arguments: ["serve", "--pages-password-file", file])
-                #expect(result.status == 64)
-                #expect(
-                    result.errors.contains("--pages-password-file (VERSIONGATE_PAGES_PASSWORD_FILE) is \"\(file)\"")
-                )
-                #expect(result.errors.contains(words), "\(result.errors)")
-                #expect(!result.errors.contains("short\n"))
-            }
-        }
-    }
-
     @Test(
         "Pages show what the database has, and say in words what the role of the server may not read",
         .migratedDatabase
@@ -211,10 +191,7 @@ struct PagesTests {
             "release add com.example.doto 1.2 --platform ios --live-at -1d --yes",
             "rule add bad --bundle com.example.doto --versions =1.1 --title T --text X --lockout --rollout 50 --enable --yes",
             "rule rollout bad 25 --yes",
-        ] {
-            let result = try await admin.run(line)
-            #expect(result.status == 0, "\(result.errors)")
-        }
+        ] { try await admin.succeed(line) }
         // The rule came an hour ago, and half an hour ago its share fell.
         for (change, minutes) in [(1, 90), (2, 90), (3, 60), (4, 30)] {
             _ = try await database.psql(
@@ -245,8 +222,7 @@ struct PagesTests {
                 #expect(rule.body.contains("UPDATE rules SET enabled = false WHERE key = &apos;bad&apos;;"))
                 let history = try await Self.ask(server, "/history")
                 let past = try await Self.ask(
-                    server,
-                    "/try?bundle=com.example.doto&version=1.1&platform=ios&revision=3"
+                    server, "/try?bundle=com.example.doto&version=1.1&platform=ios&revision=3"
                 )
                 var asOf: [(status: Int, body: String)] = []
                 for time in times {
@@ -266,8 +242,7 @@ struct PagesTests {
                     #expect(history.body.contains("<del>50</del>"), "before")
                     #expect(history.body.contains("versiongate undo 4"))
                     #expect(
-                        past.body.contains("the rollout") || past.body.contains("50 % of the installs"),
-                        "as it was"
+                        past.body.contains("the rollout") || past.body.contains("50 % of the installs"), "as it was"
                     )
                     #expect(past.body.contains("by revision 3"))
                     #expect(asOf[0].body.contains("by revision 2."), "before the rule was there")
@@ -291,8 +266,7 @@ struct PagesTests {
         .migratedDatabase
     )
     func crowd() async throws {
-        let database = TestDatabase.current
-        let binary = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        let binary = BuiltBinary.server()
         try await ServingBinary.run(binary) { server in
             let statuses = try await withThrowingTaskGroup(of: Int.self) { tasks in
                 for number in 1...60 {

@@ -1,5 +1,5 @@
 import Foundation
-import Subprocess
+import Postgres
 import TestDatabase
 import TestSystem
 import Testing
@@ -8,7 +8,7 @@ import UpdatePolicy
 @testable import PolicyStore
 @testable import VersionGateCommands
 
-/// What takes a terminal or the documentation; the rest is in `Tests/Cases/commands/policy-file.case`.
+/// What takes a second session or the documentation; the rest is in `Tests/Cases/commands/policy-file.case`.
 @Suite("Policy file commands", .migratedDatabase)
 struct PolicyFileCommandTests {
     @Test("A plan on a terminal has colours")
@@ -29,45 +29,56 @@ struct PolicyFileCommandTests {
 
     @Test("The commands do what their documentation shows")
     func doesWhatIsDocumented() async throws {
-        try await PolicyFileFixture.with { fixture in
+        let versiongate = BuiltBinary(.current)
+        try await StateFolder.with { folder in
             let article = RepositoryFile.url("Documentation/PolicyFile.md")
             let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
             let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
-            let file = try fixture.write(example)
-            #expect(try await fixture.binary.run("plan \(file)").status == 2)
-            let apply = try await fixture.binary.run("apply --yes \(file)")
-            #expect(apply.status == 0, "\(apply.errors)")
-            #expect(try await fixture.binary.run("plan \(file)").status == 0)
-            let input = try await fixture.database.psql("SELECT count(*) FROM rules; SELECT count(*) FROM releases")
-                .output
-            #expect(input == "2\n2\n")
+            let file = folder.path + "/policy.yaml"
+            try Data(example.utf8).write(to: URL(fileURLWithPath: file))
+            #expect(try await versiongate.run("plan \(file)").status == 2)
+            try await versiongate.succeed("apply --yes \(file)")
+            try await versiongate.succeed("plan \(file)")
+            let rows = "SELECT count(*) FROM rules; SELECT count(*) FROM releases"
+            #expect(try await TestDatabase.current.psql(rows).output == "2\n2\n")
         }
     }
 
     @Test(
-        "The commands ask on a terminal before anything is removed, and do as they are told",
-        arguments: ["n", "", "y"]
+        "Applying a policy file waits for an open transaction with the same rows: loses if that commits, wins if it is rolled back",
+        arguments: ["COMMIT", "ROLLBACK"]
     )
-    func asks(answer: String) async throws {
-        try await PolicyFileFixture.with { fixture in
-            try await fixture.binary.run("apply --yes \(try fixture.write(PolicyFileFixture.example))")
-            let file = try fixture.write("versiongate: 1\napps: {}\nrules: {}\n...\n")
-            let result = try await Subprocess.run(
-                .name("script"),
-                arguments: [
-                    "--quiet", "--return", "--echo", "never", "--command", "\(BuiltBinary.path) apply \(file)",
-                    "/dev/null",
-                ],
-                environment: fixture.binary.subprocessEnvironment,
-                input: .string("\(answer)\n"),
-                output: .string(limit: 1 << 20),
-                error: .discarded
-            )
-            #expect(result.standardOutput.contains("  rule update-1.2 ("))
-            #expect(result.standardOutput.contains("Do it on"))
-            #expect(result.standardOutput.contains("nothing was changed, as the answer was not y") == (answer != "y"))
-            #expect(result.terminationStatus == .exited(answer == "y" ? 0 : 1))
-            #expect(try await fixture.revision() == (answer == "y" ? 2 : 1))
+    func waits(end: String) async throws {
+        let database = TestDatabase.current
+        try await database.edit(
+            "INSERT INTO apps (bundle) VALUES ('a')",
+            "INSERT INTO rules (key, bundle, title, text) VALUES ('k', 'a', 'T', 'X')"
+        )
+        try await StateFolder.with { folder in
+            let file = folder.path + "/policy.yaml"
+            let policy = "versiongate: 1\napps: {a: {name: A}}\nrules: {k: {bundle: a, title: File, text: X}}\n...\n"
+            try Data(policy.utf8).write(to: URL(fileURLWithPath: file))
+            let watcher = try await database.connect()
+            let admin = try PsqlSession(database)
+            try admin.run("BEGIN; UPDATE rules SET title = 'By psql';")
+            async let applied = BuiltBinary(database).run("apply --yes \(file)")
+            try await Poll.until("apply to wait for a lock") {
+                try await watcher.query(
+                    """
+                    SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+                        AND application_name = 'versiongate' AND wait_event_type = 'Lock')
+                    """
+                ).value(as: Bool.self)
+            }
+            try admin.run("\(end);")
+            try admin.end()
+            let result = try await applied
+            let loses = end == "COMMIT"
+            #expect(result.status == (loses ? 1 : 0), "\(result.errors)")
+            #expect(result.errors.contains("the policy is at revision 3, not at 2") == loses, "\(result.errors)")
+            let rows = try await database.psql("SELECT name, title FROM apps, rules").output
+            #expect(rows == (loses ? "|By psql\n" : "A|File\n"))
+            await watcher.close()
         }
     }
 }

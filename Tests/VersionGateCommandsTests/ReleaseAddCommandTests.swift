@@ -11,9 +11,7 @@ struct ReleaseAddCommandTests {
         let outputs = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<6 {
                 group.addTask {
-                    let result = try await versiongate.run("release add a 1.2 --platform ios --build 42 --if-absent")
-                    #expect(result.status == 0, "\(result.errors)")
-                    return result.output
+                    try await versiongate.succeed("release add a 1.2 --platform ios --build 42 --if-absent")
                 }
             }
             return try await group.reduce(into: [String]()) { $0.append($1) }

@@ -77,7 +77,7 @@ struct RemoteCheckTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let certificate = try await TestCertificate(in: folder.path, name: "first")
-        let serving = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+        let serving = BuiltBinary.withoutDatabase()
         let arguments = ["--tls-certificate", certificate.certificate, "--tls-key", certificate.key]
         try await ServingBinary.run(serving, arguments: arguments) { server in
             #expect(try await errors(server.publicURL).contains("its certificate is not trusted on this machine"))

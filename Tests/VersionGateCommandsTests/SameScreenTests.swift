@@ -51,9 +51,7 @@ struct SameScreenTests {
     private let versiongate = BuiltBinary(.current)
 
     private func lines(_ command: String) async throws -> [Substring] {
-        let result = try await versiongate.run(command)
-        #expect(result.status == 0, "\(command): \(result.errors)")
-        return result.output.split(separator: "\n")
+        try await versiongate.succeed(command).split(separator: "\n")
     }
 
     /// What stands on a page between a text and the end of its row.

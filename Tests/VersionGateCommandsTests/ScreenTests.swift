@@ -105,8 +105,7 @@ struct ScreenTests {
         }
         let status = try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE status").output
         #expect(
-            status.contains(try Regex(#"\+05:30 \(in (2 h|1 h [0-9]+ min)\): rule \#(Self.key) ends\n"#)),
-            "\(status)"
+            status.contains(try Regex(#"\+05:30 \(in (2 h|1 h [0-9]+ min)\): rule \#(Self.key) ends\n"#)), "\(status)"
         )
         let json = try await binary.shell("TZ=XYZ-05:30 $VERSIONGATE status --format json").output
         #expect(json.contains(#"Z","clock_offset""#), "\(json)")

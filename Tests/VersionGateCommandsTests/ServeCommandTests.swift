@@ -18,15 +18,13 @@ struct ServeCommandTests {
 
     @Test("The server has event loops for checks, and one of its own for the management listener")
     func keepsEventLoopsApart() async throws {
-        try await ServingBinary.run(Self.withoutDatabase) { server in
+        try await ServingBinary.run(.withoutDatabase()) { server in
             let eventLoops = try Self.eventLoops(of: server.processIdentifier)
             let sizes = Dictionary(grouping: eventLoops, by: \.group).values.map(\.count).sorted()
             #expect(sizes.count == 2)
             #expect(sizes.first == 1)
         }
     }
-
-    private static let withoutDatabase = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
 
     /// The threads of SwiftNIO in a process, whose names are `NIO-ELT-` and the number of their group, `-#` and their own.
     private static func eventLoops(of process: Int32) throws -> [(thread: Int32, group: Substring)] {
@@ -42,9 +40,7 @@ struct ServeCommandTests {
     @Test("The server follows edits that were made while its connections were cut again and again", .migratedDatabase)
     func survivesCutConnections() async throws {
         let database = TestDatabase.current
-        try await ServingBinary.run(
-            BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-        ) { server in
+        try await ServingBinary.run(.server()) { server in
             let admin = try await database.connect()
             try await admin.execute(Self.insertRule)
             for round in 1...5 {
@@ -64,7 +60,7 @@ struct ServeCommandTests {
         "The server starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
     )
     func startsWithoutADatabase() async throws {
-        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing?connect_timeout=2"])
+        let binary = BuiltBinary.withoutDatabase()
         try await ServingBinary.run(binary) { server in
             #expect(try await server.check(Self.payload2013) == #"{"messages":[]}"#)
             let ready = try await server.management("/ready")
@@ -89,7 +85,7 @@ struct ServeCommandTests {
 
     @Test("The server ends with a clear error when a port is taken")
     func saysThatAPortIsTaken() async throws {
-        let binary = BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+        let binary = BuiltBinary.withoutDatabase()
         try await ServingBinary.run(binary) { server in
             let port = server.publicURL.split(separator: ":").last ?? ""
             let second = try await binary.run("serve --host 127.0.0.1 --port \(port) --management-port 0")

@@ -7,7 +7,6 @@ import Testing
 
 @Suite("Server limits", .whole, .timeLimit(.minutes(20)))
 struct ServeLimitTests {
-    private static let noDatabase = "postgresql://127.0.0.1:1/nothing"
     private static let check = #"{"bundle":"a"}"#
     private static let answer = #"{"messages":[]}"#
 
@@ -32,22 +31,23 @@ struct ServeLimitTests {
             ([], ["VERSIONGATE_MAX_BUFFERED_BYTES": "0"], "VERSIONGATE_MAX_BUFFERED_BYTES"),
             ([], ["VERSIONGATE_MAX_REQUESTS_PER_CONNECTION": "0"], "VERSIONGATE_MAX_REQUESTS_PER_CONNECTION"),
             ([], ["VERSIONGATE_RATE_LIMIT": "0"], "VERSIONGATE_RATE_LIMIT"),
+            (["--drain-seconds=-1"], [:], "--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"-1\""),
+            (["--drain-seconds", "soon"], [:], "is \"soon\""), (["--drain-seconds", "3601"], [:], "is \"3601\""),
+            (["--pages-password-file", "/dev/null"], [:], "is \"/dev/null\""),
+            (["--pages-password-file", "/dev/null"], [:], "at least 12 bytes"),
+            (["--pages-password-file", "/nowhere"], [:], "cannot be read"),
         ] as [([String], [String: String], String)]
     )
     func areJudged(arguments: [String], environment: [String: String], fault: String) async throws {
-        var environment = environment
-        environment["DATABASE_URL"] = Self.noDatabase
-        let result = try await BuiltBinary(environment: environment).run(
+        let result = try await BuiltBinary.withoutDatabase(environment).run(
             arguments: ["serve", "--port", "0", "--management-port", "0"] + arguments
         )
-        #expect(result.status == 64)
-        #expect(result.errors.contains(fault), "\(result.errors)")
+        #expect(result.status == 64 && result.errors.contains(fault), "\(result.errors)")
     }
 
     @Test("The limits of the server include a rate, which the environment can set")
     func limitsTheRate() async throws {
-        let binary = BuiltBinary(environment: ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_RATE_LIMIT": "0.01:2"])
-        try await ServingBinary.run(binary) { server in
+        try await ServingBinary.run(.withoutDatabase(["VERSIONGATE_RATE_LIMIT": "0.01:2"])) { server in
             for _ in 1...2 {
                 let answer = try await server.check(Self.check)
                 #expect(answer == Self.answer)
@@ -62,11 +62,9 @@ struct ServeLimitTests {
     )
     func keepsFilesForItself() async throws {
         // So long that no connection is ended for its silence meanwhile.
-        let binary = BuiltBinary(
-            environment: [
-                "DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_IDLE_TIMEOUT": "600",
-            ]
-        )
+        let binary = BuiltBinary.withoutDatabase([
+            "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_IDLE_TIMEOUT": "600",
+        ])
         let openFiles = 160 + 4 * ProcessInfo.processInfo.processorCount
         let ending = try await ServingBinary.run(binary, openFiles: openFiles) { server in
             #expect(try await server.check(Self.check) == Self.answer)
@@ -82,8 +80,7 @@ struct ServeLimitTests {
             #expect(files < openFiles - 16, "there are files left")
             for connection in connections { try? await connection.close() }
             #expect(
-                try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n"),
-                "a new one comes in"
+                try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n"), "a new one comes in"
             )
             let metrics = try await server.management("/metrics").body
             let evictions = metrics.split(separator: "\n").first {
@@ -101,10 +98,11 @@ struct ServeLimitTests {
 
     @Test("The limits of the server leave it answering with many idle connections")
     func answersBesideIdleConnections() async throws {
-        var environment = ["DATABASE_URL": Self.noDatabase, "VERSIONGATE_HEADER_TIMEOUT": "600"]
-        environment["VERSIONGATE_MAX_CONNECTIONS"] = "20000"
-        environment["VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS"] = "0"
-        try await ServingBinary.run(BuiltBinary(environment: environment)) { server in
+        let binary = BuiltBinary.withoutDatabase([
+            "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_MAX_CONNECTIONS": "20000",
+            "VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS": "0",
+        ])
+        try await ServingBinary.run(binary) { server in
             let before = try Self.residentKilobytes(server.processIdentifier)
             var connections: [any Channel] = []
             for _ in 1...Self.idleConnections { connections.append(try await PlainConnection.open(server.publicURL)) }

@@ -49,23 +49,11 @@ struct StatsCommandTests {
         #expect(result.output.hasPrefix("a: 7 checks in the last "), "\(result.output)\(result.errors)")
     }
 
-    @Test("Statistics are tables and charts that fit")
+    @Test("Statistics say how fast versions spread, and their charts fit")
     func table() async throws {
         try await prepare()
-        let result = try await versiongate.run("stats COM.example.doto")
-        #expect(result.status == 0, "\(result.errors)")
-        let output = result.output
-        #expect(
-            output.contains("com.example.Doto: 400 checks in the last 7 days, 12.5 % with a message, 2.5 % locked out"),
-            "\(output)"
-        )
-        #expect(output.contains("A 1.2"))
-        #expect(output.contains("B 1.1"))
-        #expect(output.contains("- others"))
-        #expect(output.contains("AAAABBBB"))
-        #expect(output.contains("ios       340     85.0 %"), "\(output)")
-        #expect(output.contains("1.2        ios       30      30.0 %"), "\(output)")
-        #expect(output.contains("(unknown)  android   60      60.0 %"), "\(output)")
+        let result = try await versiongate.succeed("stats COM.example.doto")
+        let output = result
         #expect(output.contains("It reached 50 % after 23 h, and has not reached 90 % yet."), "\(output)")
         #expect(output.contains("1.1 before it reached 50 % before the first count"), "\(output)")
         #expect(output.contains("It has not reached 50 % yet."), "\(output)")
@@ -103,13 +91,5 @@ struct StatsCommandTests {
         let output = try await versiongate.run("stats com.example.Doto --days 1").output
         #expect(output.contains("com.example.Doto: 100 checks in the last 24 hours"), "\(output)")
         #expect(output.contains("HOUR FROM"), "\(output)")
-    }
-
-    @Test("Statistics of few checks are numbers, with the words that they are too few")
-    func fewChecks() async throws {
-        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('a')")
-        try await TestDatabase.current.addCounts("(now(), 'a', 'ios', '1', 2, 0, 0)")
-        let output = try await versiongate.run("stats a").output
-        #expect(output.contains("2 checks are too few to judge by") && !output.contains("100.0 %"), "\(output)")
     }
 }

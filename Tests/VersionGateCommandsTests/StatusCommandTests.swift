@@ -23,17 +23,16 @@ struct StatusCommandTests {
     }
 
     private func status(_ binary: BuiltBinary) async throws -> Status {
-        let result = try await binary.run("status --format json")
-        try #require(result.status == 0, "\(result.errors)")
+        let result = try await binary.succeed("status --format json")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode(Status.self, from: Data(result.output.utf8))
+        return try decoder.decode(Status.self, from: Data(result.utf8))
     }
 
     @Test("The status lists the servers with the revision that answers, and follows them through edits")
     func listsServers() async throws {
         try await versiongate.run("app add a")
-        let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
+        let server = BuiltBinary.server()
         try await ServingBinary.run(server) { serving in
             for revision in 1...2 {
                 try await Poll.until("a server at revision \(revision)") {
@@ -61,7 +60,7 @@ struct StatusCommandTests {
     func listsGoneServers() async throws {
         try await versiongate.run("app add a")
         let owner = try await TestDatabase.current.connect()
-        let server = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url(user: "versiongate_server")])
+        let server = BuiltBinary.server()
         let counting = ["--count-interval", "1"]
         try await ServingBinary.run(server, arguments: counting) { staying in
             try await ServingBinary.run(server, arguments: counting) { going in

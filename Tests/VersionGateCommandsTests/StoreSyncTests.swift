@@ -62,8 +62,7 @@ struct StoreSyncTests {
         }) { server, sync in
             let first = try await sync("")
             #expect(
-                first.status == 0 && first.output.contains("Added release com.example.doto 1.2 ios"),
-                "\(first.errors)"
+                first.status == 0 && first.output.contains("Added release com.example.doto 1.2 ios"), "\(first.errors)"
             )
             let request = try #require(server.takeRequests().first)
             #expect(request.target == "/lookup?id=1234567890" && request.method == .GET)
@@ -316,7 +315,6 @@ struct StoreSyncTests {
         arguments: [
             ("--country jp", 64, "write two upper-case letters of ISO 3166-1"),
             ("--store-url itunes.apple.com", 64, "--store-url is \"itunes.apple.com\"; write the whole address"),
-            ("", 1, "of no app is the number in the App Store known"),
             ("com.example.doti", 1, "did you mean com.example.doto?"),
         ]
     )

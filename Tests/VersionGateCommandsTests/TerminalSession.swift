@@ -34,8 +34,7 @@ final class TerminalSession {
             "PSQLRC": "/dev/null", "PSQL_HISTORY": "/dev/null", "PAGER": "cat", "HISTFILE": "",
         ]
         for (name, value) in own.merging(binary.variables, uniquingKeysWith: { $1 }).merging(
-            variables,
-            uniquingKeysWith: { $1 }
+            variables, uniquingKeysWith: { $1 }
         ) {
             environment[name] = value
         }

@@ -123,11 +123,11 @@ struct TerminalTests {
             "INSERT INTO rules (key, title, text, enabled) VALUES ('k', repeat('T', 150), 'x', true)"
         )
         let database = BuiltBinary(.current)
-        let screen = try await Self.onTerminal("stty cols 70; $VERSIONGATE rule list", database)
+        let screen = try await database.onTerminal("stty cols 70; $VERSIONGATE rule list", ["NO_COLOR": nil])
         #expect(screen.contains("\u{1B}[1mKEY"))
-        let plain = try await Self.onTerminal("stty cols 70; NO_COLOR=1 $VERSIONGATE rule list", database)
+        let plain = try await database.onTerminal("stty cols 70; NO_COLOR=1 $VERSIONGATE rule list", ["NO_COLOR": nil])
         #expect(!plain.contains("\u{1B}"))
-        let piped = try await Self.onTerminal("$VERSIONGATE rule list | cat", database)
+        let piped = try await database.onTerminal("$VERSIONGATE rule list | cat", ["NO_COLOR": nil])
         #expect(!piped.contains("\u{1B}"))
         #expect(piped.contains(String(repeating: "T", count: 150)))
         #expect(!(try await database.run("rule list").output.contains("\u{1B}")))
@@ -141,25 +141,12 @@ struct TerminalTests {
         let binary = BuiltBinary(
             environment: ["DATABASE_URL": "postgresql://u@127.0.0.1:\(port)/x?connect_timeout=2&sslmode=disable"]
         )
-        let screen = try await Self.onTerminal("$VERSIONGATE rule list", binary)
+        let screen = try await binary.onTerminal("$VERSIONGATE rule list", ["NO_COLOR": nil])
         #expect(screen.contains("Connecting to the database..."), "\(screen)")
         #expect(screen.contains("\r\u{1B}[K"))
         let piped = try await binary.run("rule list")
         #expect(piped.status == 1)
         #expect(!piped.errors.contains("Connecting"))
         try await silent.close()
-    }
-
-    /// What a script prints on a terminal of its own; `$VERSIONGATE` is the binary.
-    private static func onTerminal(_ script: String, _ binary: BuiltBinary) async throws -> String {
-        try await run(
-            .name("script"),
-            arguments: ["--quiet", "--return", "--command", "bash -c '\(script)'", "/dev/null"],
-            environment: binary.subprocessEnvironment.updating([
-                "VERSIONGATE": BuiltBinary.path, "TERM": "xterm", "NO_COLOR": nil,
-            ]),
-            output: .string(limit: 1 << 20),
-            error: .discarded
-        ).standardOutput
     }
 }

@@ -76,23 +76,16 @@ struct TimeArgumentTests {
         }
     }
 
+    /// More are in `Tests/Cases/inputs`.
     @Test(
         "What is no time is refused with how one is written",
         arguments: [
             ("22", "write the minutes too: 22:00"), ("friday 9", "write the minutes too: friday 9:00"),
-            ("25:00", "write a time of day"), ("13pm", "write a time of day"), ("0am", "write a time of day"),
-            ("week 52", "write a time of day"), ("soon", "write a time of day"), ("", "write a time of day"),
-            ("2027-02-30 9:00", "there is no 2027-02-30"), ("24.13.2026 9:00", "there is no 2026-13-24"),
-            ("+2x", "with their units"), ("+1 month", "with their units"), ("+1h30", "with their units"),
-            ("2 hours", "write +2 hours for so long from now"), ("18h", "18:00 for a time of day"),
-            ("2 ago", "write its unit: -2m"), ("in 5", "write its unit: +5m"), ("+90", "write its unit: +90m"),
-            ("next friday 9:00", "leave \"next\" out: \"friday 9:00\""), ("last Monday", "leave \"last\" out"),
-            ("12/24/2026 18:00", "year-month-day"), ("Dec 24 18:00", "year-month-day"), ("26-12-24", "year-month-day"),
-            ("20261224T180000Z", "year-month-day"), ("24.12. 18:00", "year-month-day"),
-            ("24:00", "the beginning of the next: 0:00"),
-            ("tonight", "tonight 22:00"), ("yesterday", "\"yesterday 0:00\" for its beginning"),
-            ("18:00 UTC", "write the date too"),
-            ("2026-12-24 18:00 Europe/Berlin", "2026-12-24T18:00:00+01:00"),
+            ("13pm", "write a time of day"), ("0am", "write a time of day"), ("week 52", "write a time of day"),
+            ("", "write a time of day"), ("24.13.2026 9:00", "there is no 2026-13-24"),
+            ("+1h30", "with their units"), ("2 hours", "write +2 hours for so long from now"),
+            ("2 ago", "write its unit: -2m"), ("in 5", "write its unit: +5m"), ("last Monday", "leave \"last\" out"),
+            ("26-12-24", "year-month-day"), ("20261224T180000Z", "year-month-day"), ("24.12. 18:00", "year-month-day"),
         ]
     )
     func isNoTime(_ written: String, _ cure: String) throws {
@@ -107,10 +100,7 @@ struct ClockTests {
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
     /// Gives `body` an environment in which a program's clock is off by some seconds, and that of the database is not.
-    private func withClock(
-        offBy seconds: Int,
-        _ body: ([String: String]) async throws -> Void
-    ) async throws {
+    private func withClock(offBy seconds: Int, _ body: ([String: String]) async throws -> Void) async throws {
         let source = """
             #define _GNU_SOURCE
             #include <dlfcn.h>

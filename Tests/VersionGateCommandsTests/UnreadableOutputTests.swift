@@ -66,7 +66,7 @@ struct UnreadableOutputTests {
     }
 
     private static func serverBinary(_ database: TestDatabase) -> BuiltBinary {
-        BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
+        BuiltBinary.server()
     }
 
     @Test(
@@ -131,7 +131,7 @@ struct UnreadableOutputTests {
     func failsInOneLine(option: String) async throws {
         let holder = try await PortHolder.open()
         let result = try await StateFolder.with { folder in
-            try await BuiltBinary(environment: ["DATABASE_URL": "postgresql://127.0.0.1:1/nothing"])
+            try await BuiltBinary.withoutDatabase()
                 .run(arguments: [
                     "serve", "--host", "127.0.0.1", "--state-dir", folder.path, option, "\(holder.port)",
                     option == "--port" ? "--management-port" : "--port", "0",

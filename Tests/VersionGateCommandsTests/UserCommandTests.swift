@@ -28,10 +28,9 @@ struct UserCommandTests {
         _ server: OwnServer,
         _ owner: BuiltBinary
     ) async throws -> BuiltBinary {
-        let added = try await owner.run("user add \(name) --role \(role) --generate-password")
-        try #require(added.status == 0, "\(added.errors)")
+        let added = try await owner.succeed("user add \(name) --role \(role) --generate-password")
         let line = try #require(
-            added.output.split(separator: "\n").first { $0.hasPrefix("Password, shown this once: ") }
+            added.split(separator: "\n").first { $0.hasPrefix("Password, shown this once: ") }
         )
         let password = try #require(line.split(separator: " ").last)
         #expect(password.count == 26)
@@ -75,10 +74,7 @@ struct UserCommandTests {
             #expect(list.contains(#/anna +admin +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00\n/#), "\(list)")
 
             for person in [viewer, brake, planner, admin] {
-                for line in Self.readings {
-                    let result = try await person.run(line)
-                    #expect(result.status == 0, "\(line): \(result.errors)")
-                }
+                for line in Self.readings { try await person.succeed(line) }
             }
 
             let edited = try await owner.run("export").output.replacing("title: T", with: "title: U")
@@ -114,7 +110,7 @@ struct UserCommandTests {
                 #expect(!made.errors.contains("SELECT"), "\(line): \(made.errors)")
             }
             #expect(try await owner.run("export").output.contains("title: T"))
-            #expect(try await admin.run("apply \(file) --yes").status == 0)
+            try await admin.succeed("apply \(file) --yes")
         }
     }
 
@@ -149,7 +145,7 @@ struct UserCommandTests {
             try await add("geheim 12\u{3}", nil, "Error: nothing was changed, as you said")
             try await add("geheim 12345\u{7F}\n", "geheim 1234\n", "Added user anna, viewer.")
             let login = Self.login("anna", "geheim%201234", server)
-            #expect(try await login.run("rule list").status == 0)
+            try await login.succeed("rule list")
             let folder = try await superuser.query("SHOW data_directory").value(as: String.self)
             let log = try String(contentsOfFile: "\(folder)/../server.log", encoding: .utf8)
             #expect(log.contains("ALTER ROLE \"anna\" PASSWORD 'SCRAM-SHA-256$"))
@@ -165,7 +161,7 @@ struct UserCommandTests {
                 try await owner.run("user add anna --role admin").output
                     == "User anna was viewer and is admin now; the password is as it was.\n"
             )
-            #expect(try await anna.run("app add a").status == 0)
+            try await anna.succeed("app add a")
             #expect(
                 try await owner.run("user add anna --role admin").output
                     == "User anna is admin as before; the password is as it was.\n"
@@ -188,7 +184,7 @@ struct UserCommandTests {
             #expect(renewed.output == "User anna was admin and is viewer now; the password is new.\n")
             #expect(try await anna.run("rule list").errors.contains("password authentication failed"))
             let again = Self.login("anna", "brand%20new%20password", server)
-            #expect(try await again.run("app list").status == 0)
+            try await again.succeed("app list")
             #expect(try await again.run("app add b").status == 1)
 
             let session = try await PostgresConnection.connect(
@@ -228,7 +224,6 @@ struct UserCommandTests {
                     owner, "add x --role viewer", 1,
                     "there is no terminal to ask for a password on; use --password-file FILE"
                 ),
-                (owner, "add x --role owner", 64, "'viewer', 'brake', 'planner' or 'admin'"),
                 (owner, "add x --role viewer --no-password --generate-password", 64, "Use one of --password-file"),
                 (owner, "add x --role viewer --password-file /nowhere", 1, "/nowhere cannot be read: No such file"),
                 (
@@ -243,7 +238,6 @@ struct UserCommandTests {
                     owner, "add \(String(repeating: "x", count: 64)) --role viewer --no-password", 1,
                     "the name of a user has 1 to 63 bytes"
                 ),
-                (owner, "remove nobody --yes", 1, "there is no user nobody; `versiongate user list`"),
                 (owner, "remove dora --yes", 1, "dora owns something or has rights elsewhere, so it cannot be removed"),
                 (
                     anna, "add x --role viewer --no-password", 1,
@@ -261,14 +255,6 @@ struct UserCommandTests {
             )
             let groups = "SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'carl'::regrole"
             #expect(try await superuser.query(groups).value(as: String.self) == "team")
-        }
-        try await StateFolder.with { folder in
-            let result = try await BuiltBinary(stateDirectory: folder.path).run("user list")
-            #expect(result.status == 1)
-            #expect(
-                result.errors.contains("the private PostgreSQL in \(folder.path) lets in root and its own user alone"),
-                "\(result.errors)"
-            )
         }
     }
 
@@ -326,13 +312,13 @@ struct UserCommandTests {
             let second = Self.login("versiongate_server_2", "two", server)
             try await ServingBinary.run(second, arguments: ["--count-interval", "1"]) { serving in
                 try await serving.check(check) { $0.contains("first") }
-                #expect(try await owner.run("rule add second \(rule)").status == 0)
+                try await owner.succeed("rule add second \(rule)")
                 try await serving.check(check) { $0.contains("second") }
                 try await Poll.until("counts by the second login") {
                     try await superuser.query("SELECT count(*) FROM check_counts").value(as: Int.self) > 0
                 }
             }
-            #expect(try await owner.run("migrate --status").status == 0)
+            try await owner.succeed("migrate --status")
             await superuser.close()
         }
     }
@@ -361,7 +347,7 @@ struct UserCommandTests {
             let planner = BuiltBinary(environment: ["DATABASE_URL": login.output])
             #expect(try await planner.run("app add a --dry-run").output.contains("+ app a\n"))
             #expect(try await planner.run("app add a").status == 1)
-            #expect(try await owner.run("user remove test_bob --yes").status == 0)
+            try await owner.succeed("user remove test_bob --yes")
             await superuser.close()
         }
     }
