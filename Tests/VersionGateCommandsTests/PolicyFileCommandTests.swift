@@ -27,23 +27,6 @@ struct PolicyFileCommandTests {
         #expect(report.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
     }
 
-    @Test("The commands do what their documentation shows")
-    func doesWhatIsDocumented() async throws {
-        try await PolicyFileFixture.with { fixture in
-            let article = RepositoryFile.url("Documentation/PolicyFile.md")
-            let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
-            let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
-            let file = try fixture.write(example)
-            #expect(try await fixture.binary.run("plan \(file)").status == 2)
-            let apply = try await fixture.binary.run("apply --yes \(file)")
-            #expect(apply.status == 0, "\(apply.errors)")
-            #expect(try await fixture.binary.run("plan \(file)").status == 0)
-            let input = try await fixture.database.psql("SELECT count(*) FROM rules; SELECT count(*) FROM releases")
-                .output
-            #expect(input == "2\n2\n")
-        }
-    }
-
     @Test(
         "The commands ask on a terminal before anything is removed, and do as they are told",
         arguments: ["n", "", "y"]
