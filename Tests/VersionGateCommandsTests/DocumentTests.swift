@@ -123,7 +123,7 @@ struct DocumentTests {
 
     /// Carries out the rows of a table that names commands, what they print, and commands that end that.
     private static func explain(_ page: String, _ stage: PageStage) async throws {
-        let rows = try MarkdownTable.all(in: page).flatMap(\.rows).filter { !$0["it prints"].codes.isEmpty }
+        let rows = try MarkdownTable.all(in: page).flatMap(\.rows).filter { !$0["command that shows it"].codes.isEmpty }
         if !rows.isEmpty { try stage.brake() }
         for row in rows {
             let (command, shown) = (row["command that shows it"].value, row["it prints"].value)
