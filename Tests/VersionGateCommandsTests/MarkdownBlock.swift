@@ -2,13 +2,17 @@ import Foundation
 import TestSystem
 
 /// A fenced block of a page of the documentation.
-struct MarkdownBlock {
-    /// What stands behind the opening fence: the language, and more.
+struct MarkdownBlock: Sendable {
+    /// What stands behind the opening fence.
     let language: String
-    let text: String
+    /// The number of the line of the opening fence.
+    let line: Int
+    var text = ""
+    /// The block right below it, if that has no language: what is answered.
+    var answer: String?
 
     /// A command and what it prints.
-    struct Sample {
+    struct Sample: Sendable {
         let command: String
         let output: String
     }
@@ -38,16 +42,38 @@ struct MarkdownBlock {
         return samples
     }
 
-    /// The blocks of a page in order.
+    /// What is typed.
+    var commands: String { language == "console" ? samples.map(\.command).joined(separator: "\n") : text }
+
+    /// Whether it is a policy as a file.
+    var isPolicy: Bool { language == "yaml" && text.hasPrefix("versiongate: 1\n") }
+
+    /// The blocks of a page in order, each with its answer, which stands below it without a line between them.
     ///
     /// - Parameter page: The path in the repository.
     static func all(in page: String) throws -> [MarkdownBlock] {
-        let file = RepositoryFile.url(page)
         var blocks: [MarkdownBlock] = []
-        for (number, part) in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```").enumerated()
-        where number % 2 == 1 {
-            let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-            blocks.append(MarkdownBlock(language: String(lines[0]), text: lines.count > 1 ? String(lines[1]) : ""))
+        var open: MarkdownBlock?
+        var margin = ""
+        var end = 0
+        let text = try String(contentsOf: RepositoryFile.url(page), encoding: .utf8)
+        for (index, line) in text.components(separatedBy: "\n").enumerated() {
+            let words = line.trimmingCharacters(in: .whitespaces)
+            guard words.hasPrefix("```") else {
+                open?.text += (line.hasPrefix(margin) ? String(line.dropFirst(margin.count)) : line) + "\n"
+                continue
+            }
+            guard let block = open else {
+                open = MarkdownBlock(language: String(words.dropFirst(3)), line: index + 1)
+                margin = String(line.prefix { $0 == " " })
+                continue
+            }
+            if block.language.isEmpty, block.line == end + 1, blocks.last?.answer == nil {
+                blocks[blocks.count - 1].answer = block.text
+            } else {
+                blocks.append(block)
+            }
+            (open, end) = (nil, index + 1)
         }
         return blocks
     }

@@ -102,29 +102,6 @@ struct MonitoringTests {
         }
     }
 
-    @Test("The commands of the sections about alerts work", .migratedDatabase)
-    func haveCommandsThatWork() async throws {
-        let database = TestDatabase.current
-        try await database.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        let admin = BuiltBinary(database)
-        let serving = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-        let page = try Self.text(Self.operations)
-        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("Alerts\n") })
-        let blocks = section.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count >= 8)
-        try await ServingBinary.run(serving) { server in
-            for block in blocks {
-                let commands = block.replacing("http://localhost:8080", with: server.publicURL)
-                    .replacing("http://localhost:9090", with: server.managementURL)
-                let result = try await admin.shell(
-                    "set -eo pipefail; versiongate() { \"$VERSIONGATE\" \"$@\"; }\n\(commands)"
-                )
-                #expect(result.status == 0, "\(block)\n\(result.output)\n\(result.errors)")
-                #expect(!result.output.isEmpty && !result.output.contains("OVERVIEW: "), "\(block)")
-            }
-        }
-    }
-
     // MARK: Dashboard
 
     private struct Dashboard: Decodable {

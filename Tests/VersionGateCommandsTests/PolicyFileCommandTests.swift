@@ -27,23 +27,6 @@ struct PolicyFileCommandTests {
         #expect(report.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
     }
 
-    @Test("The commands do what their documentation shows")
-    func doesWhatIsDocumented() async throws {
-        let versiongate = BuiltBinary(.current)
-        try await StateFolder.with { folder in
-            let article = RepositoryFile.url("Documentation/PolicyFile.md")
-            let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```yaml\n")
-            let example = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
-            let file = folder.path + "/policy.yaml"
-            try Data(example.utf8).write(to: URL(fileURLWithPath: file))
-            #expect(try await versiongate.run("plan \(file)").status == 2)
-            try await versiongate.succeed("apply --yes \(file)")
-            try await versiongate.succeed("plan \(file)")
-            let rows = "SELECT count(*) FROM rules; SELECT count(*) FROM releases"
-            #expect(try await TestDatabase.current.psql(rows).output == "2\n2\n")
-        }
-    }
-
     @Test(
         "Applying a policy file waits for an open transaction with the same rows: loses if that commits, wins if it is rolled back",
         arguments: ["COMMIT", "ROLLBACK"]

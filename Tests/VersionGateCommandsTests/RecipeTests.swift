@@ -1,16 +1,17 @@
 import Foundation
 import NIOHTTP1
+import Subprocess
+import SystemPackage
 import TestDatabase
 import TestRandom
 import TestSystem
 import Testing
 import Yams
 
-/// The files in `deploy/recipes`, run as their programs would run them.
+/// The files in `deploy/recipes` and `deploy/brakes`, run as their programs would run them.
 @Suite("Recipes", .whole, .migratedDatabase)
 struct RecipeTests {
-    private static let recipes = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "deploy/recipes")
+    private static let recipes = RepositoryFile.url("deploy/recipes")
 
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
@@ -122,5 +123,20 @@ struct RecipeTests {
                 }
             }
         }
+    }
+
+    @Test("The recipes for Alertmanager, cron and a phone brake, and do nothing else, whatever they are sent")
+    func brakes() async throws {
+        let database = TestDatabase.current
+        let result = try await run(
+            .path(FilePath(RepositoryFile.url("Tests/Packaging/brakes.sh").path)),
+            environment: .inherit.updating([
+                "ADMIN_URL": database.url(user: "versiongate_admin"),
+                "DATABASE_URL": database.url(user: "versiongate_brake"),
+            ]),
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
+        )
+        #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+        #expect(result.standardOutput == "The recipes hold\n")
     }
 }
