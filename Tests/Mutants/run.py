@@ -45,11 +45,11 @@ SQL_STAGES = [
 
 
 def stages(kind, row):
-    """What is tried for a mutant, one after the other: for Swift the tests of its target, then all."""
+    """What is tried for a mutant, one after the other: for Swift the tests of its target, of commands the cases; then all."""
     if kind == "sql":
         return SQL_STAGES
-    own = row["file"].split("/")[1] if row else "None"
-    return [(rf"^{own}Tests\." if own in TARGETS else ALL, {}), (ALL, {})]
+    own = row["file"].split("/")[1] if row else None
+    return [(rf"^{own}Tests\." if own in TARGETS[1:] else CASES, {}), (ALL, {})]
 
 
 class Run:
