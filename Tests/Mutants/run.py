@@ -8,8 +8,8 @@ TREE is a checkout in which `swift build --build-tests` ran: this one by default
 make_swift.py --into changed the sources. FILE gets a line per mutant, by default sql-results.tsv or swift-results.tsv here;
 what has a line there is not run again. Mutant 0 is none: it runs first, to the end, and must survive.
 
-The stages of a mutant are tried in order up to the first issue, which ends the run: the tests that concern it; for SQL the
-same with every row of their tables; the others. With --stages 1 the later ones are left to another run.
+The stages of a mutant are tried in order up to the first issue, which ends the run. With --stages 1 the later ones are left
+to another run.
 """
 import argparse
 import csv
@@ -31,49 +31,32 @@ BINARY = ".build/debug/versiongatePackageTests.xctest"
 PATIENCE = 150
 # These look for a passage of a function, or for the text of the sources, and would find any mutant.
 SKIPPED = r"InjectedFaultTests|PackageTests|PolicyWarningTests/findsFaults"
-WHOLE = {"VERSIONGATE_PAIRS": "20000"}
-# Where every row is tried, these would try random policies for many minutes.
-SLOW = "EquivalenceTests.EquivalenceTests|PolicyWarningTests|StatusTests|RolloutTests|RandomVersionTests|RangeSuggestionTests"
-# Those of the first six have a database.
 TARGETS = ["VersionGateCommands", "PolicyDocument", "PolicyPages", "PolicyServer", "PolicyStore", "Equivalence", "UpdatePolicy",
            "UpdateFeeds", "FeedTemplates", "CheckListener", "Postgres", "PrivatePostgres", "Systemd"]
 ALL = rf"^({'|'.join(TARGETS)})Tests\."
-STORE = r"^(PolicyStoreTests|EquivalenceTests)\."
-# The suites that are about a migration, which are tried first.
-CONCERNED = {
-    "0000_schema": "SchemaTests|SchemaFaultTests|SchemaMigratorTests",
-    "0001_versions": "MeaningTests|RandomVersionTests|RangeSuggestionTests|PolicyStoreTests.RefusalTests",
-    "0002_clients": "MeaningTests|RolloutTests",
-    "0003_refusals": "PolicyStoreTests.RefusalTests|MeaningTests|SemanticEditTests|BoundTests|ReleaseNoteTests|WrongInputTests",
-    "0005_rows": "PolicyStoreTests.WarningTests|MeaningTests|RevisionTests|SemanticEditTests|WrongInputTests",
-    "0006_history": "RevisionTests|PolicyStoreTests.UndoTests|OpenEditTests",
-    "0007_record": "RevisionTests|AdministrationTests|PolicyStoreTests.UndoTests|PolicyUpdateTests",
-    "0008_guards": "GuardTests|WayOutTests|EquivalenceTests.HoldTests|StepsAndConsentTests|PolicyStoreTests.WarningTests",
-    "0009_checks": "MeaningTests|ExplanationTests|EquivalenceTests.EquivalenceTests|BoundTests",
-    "0010_status": "EquivalenceTests.StatusTests|WayOutTests|PolicyWarningTests",
-    "0011_lockouts": "PolicyWarningTests|WayOutTests|PolicyStoreTests.WarningTests",
-    "0012_warnings": "PolicyStoreTests.WarningTests|PolicyWarningTests|WayOutTests",
-    "0013_undo": "PolicyStoreTests.UndoTests|UndoCommandTests",
-    "0015_views": "AdministrationTests|RevisionTests|HistoryCommandTests",
-    "0016_brakes": "PolicyStoreTests.BrakeRoleTests|EquivalenceTests.BrakeTests|OpenEditTests|VersionGateCommandsTests.BrakeTests",
-    "0017_fuses": "FuseTests|LockoutFiguresTests|FuseCommandTests",
-}
+CASES = "TranscriptTests/answers"
+# For each stage a filter of tests, and what they find in their environment.
+SQL_STAGES = [
+    (CASES, {"VERSIONGATE_CASES": "sql,refusals"}),
+    (r"^(PolicyStoreTests|EquivalenceTests)\.", {}),
+    (CASES, {"VERSIONGATE_CASES": "commands,inputs,server"}),
+    (r"^(VersionGateCommands|PolicyDocument|PolicyPages|PolicyServer)Tests\.", {"VERSIONGATE_CASES": "server"}),
+]
 
 
 def stages(kind, row):
-    """What is tried for a mutant, one after the other: a filter of tests, and whether they try every row of their tables."""
+    """What is tried for a mutant, one after the other: for Swift the tests of its target, of commands the cases; then all."""
     if kind == "sql":
-        concerned = CONCERNED[row["file"]] if row else STORE
-        return [(concerned, False), (concerned, True), (rf"^({'|'.join(TARGETS[:6])})Tests\.", False)]
-    own = row["file"].split("/")[1] if row else "None"
-    return [(rf"^{own}Tests\." if own in TARGETS else ALL, False), (ALL, False)]
+        return SQL_STAGES
+    own = row["file"].split("/")[1] if row else None
+    return [(rf"^{own}Tests\." if own in TARGETS[1:] else CASES, {}), (ALL, {})]
 
 
 class Run:
     """A process of tests that is ended at its first issue."""
 
-    def __init__(self, tree, filter, skipped, environment, log):
-        arguments = [tree / BINARY, "--testing-library", "swift-testing", "--filter", filter, "--skip", skipped]
+    def __init__(self, tree, filter, environment, log):
+        arguments = [tree / BINARY, "--testing-library", "swift-testing", "--filter", filter, "--skip", SKIPPED]
         self.issue, self.tests, self.is_loaded = None, 0, True
         self.process = subprocess.Popen(
             arguments, cwd=tree, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -97,7 +80,7 @@ class Run:
     def read(self, line):
         if "the mutant does not load" in line:
             self.is_loaded = False
-        if match := re.match(r"✘ Test (.*?) recorded an issue.*? at (\w+\.swift:\d+)", line):
+        if match := re.match(r"✘ Test (.*?) recorded an issue.*? at ([\w./-]+\.(?:swift|case):\d+)", line):
             self.end(f"{match[2]} {match[1]}")
         elif match := re.match(r"✔ Test run with (\d+) test", line):
             self.tests = int(match[1])
@@ -126,9 +109,8 @@ def try_mutant(kind, tree, number, row, tried, log):
             file.flush()
             environment["VERSIONGATE_MUTANT_SQL"] = file.name
         for stage in tried:
-            filter, is_whole = stages(kind, row)[stage]
-            skipped, more = (f"{SKIPPED}|{SLOW}", WHOLE) if is_whole else (SKIPPED, {})
-            run = Run(tree, filter, skipped, environment | more, log)
+            filter, more = stages(kind, row)[stage]
+            run = Run(tree, filter, environment | more, log)
             if run.issue:
                 killer = run.issue if run.is_loaded else "does not load"
                 break
@@ -148,9 +130,9 @@ def main():
     parser.add_argument("kind", choices=["sql", "swift"])
     parser.add_argument("--tree", type=pathlib.Path, default=HERE.parent.parent)
     parser.add_argument("--results", type=pathlib.Path)
-    parser.add_argument("--stages", type=int, default=3, help="how many stages are tried at most")
+    parser.add_argument("--stages", type=int, default=4, help="how many stages are tried at most")
     parser.add_argument("numbers", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     results = options.results or HERE / f"{options.kind}-results.tsv"
     rows = read(HERE / f"{options.kind}.tsv")
     known = read(results)

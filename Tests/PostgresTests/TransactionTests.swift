@@ -176,4 +176,23 @@ struct TransactionTests {
         let again = try await database.connect()
         #expect(try await again.query("SELECT to_regclass('t') IS NULL").value())
     }
+
+    @Test("Where the connection is lost at the commit, the error says that nobody knows whether it was committed")
+    func losesTheCommit() async throws {
+        let connection = try await TestDatabase.current.connect()
+        try await connection.execute(
+            """
+            CREATE TABLE t (id int);
+            CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+            CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION leave()
+            """
+        )
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.transaction { try $0.execute("INSERT INTO t VALUES (1)") }
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.message.hasSuffix("; it is not known whether the transaction was committed") == true)
+    }
 }

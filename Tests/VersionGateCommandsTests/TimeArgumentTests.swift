@@ -81,7 +81,8 @@ struct TimeArgumentTests {
         "What is no time is refused with how one is written",
         arguments: [
             ("22", "write the minutes too: 22:00"), ("friday 9", "write the minutes too: friday 9:00"),
-            ("13pm", "write a time of day"), ("0am", "write a time of day"), ("week 52", "write a time of day"),
+            ("22:00:60", "write a time of day"), ("13pm", "write a time of day"), ("0am", "write a time of day"),
+            ("week 52", "write a time of day"),
             ("", "write a time of day"), ("24.13.2026 9:00", "there is no 2026-13-24"),
             ("+1h30", "with their units"), ("2 hours", "write +2 hours for so long from now"),
             ("2 ago", "write its unit: -2m"), ("in 5", "write its unit: +5m"), ("last Monday", "leave \"last\" out"),

@@ -73,6 +73,19 @@ struct PageDatabaseTests {
         }
     }
 
+    @Test("Pages that come at once are read for by one connection")
+    func readsByOne() async throws {
+        let processes = try await withThrowingTaskGroup { [database] group in
+            for _ in 1...4 {
+                group.addTask {
+                    try await database.read { try $0.query("SELECT pg_backend_pid()").value(as: Int32.self) }
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(processes.count == 1)
+    }
+
     @Test("The thread of the pages has a lower priority")
     func hasLowPriority() async throws {
         let thread = Int32(PRIO_PROCESS.rawValue)
