@@ -102,21 +102,19 @@ struct HintTests {
     private func proposals(in name: String, _ leaves: [CommandTree.Leaf]) async throws -> Int {
         let transcript = try Transcript(name)
         var count = 0
-        try await WarmDatabase.with { database in
-            for one in transcript.cases.dropFirst() {
-                let steps = transcript.cases[0].steps + one.steps
-                try await TranscriptStage.with(database, inputs: try Transcript.inputs(of: steps)) { stage in
-                    for step in steps {
-                        let isInput = step.action == .command || step.action == .sql(role: "admin")
-                        guard isInput else {
-                            _ = try await stage.answer(step)
-                            continue
-                        }
-                        guard step.isRefused, step.action != .command || step.text.hasPrefix("versiongate ") else {
-                            continue
-                        }
-                        count += try await proposals(of: step, stage, leaves)
+        for one in transcript.cases.dropFirst() {
+            let steps = transcript.cases[0].steps + one.steps
+            try await TranscriptStage.with(inputs: try Transcript.inputs(of: steps)) { stage in
+                for step in steps {
+                    let isInput = step.action == .command || step.action == .sql(role: "admin")
+                    guard isInput else {
+                        _ = try await stage.answer(step)
+                        continue
                     }
+                    guard step.isRefused, step.action != .command || step.text.hasPrefix("versiongate ") else {
+                        continue
+                    }
+                    count += try await proposals(of: step, stage, leaves)
                 }
             }
         }

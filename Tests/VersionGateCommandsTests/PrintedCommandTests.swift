@@ -95,9 +95,7 @@ struct PrintedCommandTests {
         }
         let commands = Set(PrintedText.commands(in: text)).sorted()
         #expect(commands.count > 30)
-        try await WarmDatabase.with { database in
-            for command in commands { try await PrintedText.type(command, database) }
-        }
+        for command in commands { try await PrintedText.type(command) }
     }
 
     @Test("The line that is printed to take an edit back acts on the database of the edit, wherever it is typed")

@@ -70,8 +70,8 @@ enum PrintedText {
     }
 
     /// Types a command on the policy of the fixture `notes`: it is no wrong usage, nor what a shell makes something else of.
-    static func type(_ command: String, _ database: WarmDatabase) async throws {
-        try await TranscriptStage.with(database, inputs: "") { stage in
+    static func type(_ command: String) async throws {
+        try await TranscriptStage.with(inputs: "") { stage in
             func step(_ action: Transcript.Action, _ text: String) -> Transcript.Step {
                 Transcript.Step(line: 0, action: action, text: text, source: [])
             }
@@ -91,10 +91,12 @@ enum PrintedText {
     }
 
     /// Pastes a statement into a transaction that is rolled back: it is not malformed.
-    static func paste(_ statement: String, _ database: WarmDatabase) async throws {
+    static func paste(_ statement: String) async throws {
         let pasted = statement.replacing("https://...", with: "https://example.com").replacing("'...'", with: "'1'")
             .replacing("...", with: "note = 'n'")
-        let answer = try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
+        let answer = try await WarmDatabase.with { database in
+            try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
+        }
         let isMalformed = answer.contains(#/syntax error|(column|relation|function) .* does not exist/#)
         #expect(!isMalformed, "\(pasted): \(answer)")
     }

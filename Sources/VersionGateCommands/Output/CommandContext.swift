@@ -77,9 +77,10 @@ package struct CommandContext: Sendable {
 
 extension CommandContext {
     /// Opens a session, whose notices a handler receives, and says what ends it.
-    package typealias OpenSession = @Sendable (
-        _ configuration: PostgresConfiguration, _ logger: Logger, _ onNotice: (@Sendable (PostgresNotice) -> Void)?
-    ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
+    package typealias OpenSession =
+        @Sendable (
+            _ configuration: PostgresConfiguration, _ logger: Logger, _ onNotice: (@Sendable (PostgresNotice) -> Void)?
+        ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
 
     private static let openNewSession: OpenSession = { configuration, logger, onNotice in
         let connection = try await PostgresConnection.connect(configuration, logger: logger, onNotice: onNotice)

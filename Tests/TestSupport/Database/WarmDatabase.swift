@@ -89,9 +89,10 @@ public final class WarmDatabase: Sendable {
     }
 
     /// As `CommandContext.OpenSession`.
-    public typealias CommandSession = @Sendable (
-        PostgresConfiguration, Logger, (@Sendable (PostgresNotice) -> Void)?
-    ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
+    public typealias CommandSession =
+        @Sendable (
+            PostgresConfiguration, Logger, (@Sendable (PostgresNotice) -> Void)?
+        ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)
 
     /// As whom a configuration connects to this database; nil if it is another database, or has settings of its own.
     private func user(of configuration: PostgresConfiguration) -> String? {
@@ -101,7 +102,7 @@ public final class WarmDatabase: Sendable {
     }
 
     /// Makes the rows those of a new database, ends open transactions and takes settings of sessions back.
-    public func reset() async throws {
+    private func reset() async throws {
         for (role, console) in consoles.withLock({ $0 }) {
             // What the owner keeps is in temporary tables.
             _ = try await console.answer(role == "owner" ? Self.calming : Self.calming + " DISCARD TEMP;")
@@ -170,6 +171,7 @@ public final class WarmDatabase: Sendable {
              WHERE datname = current_database() AND pid <> ALL (string_to_array(:'kept', ',')::int[])
         )
         SELECT FROM strange WHERE NOT pg_terminate_backend(pid, 10000);
+        RESET client_min_messages;
         SELECT 'the ' || name || ' catalog has changed' FROM (\(catalogs) EXCEPT TABLE kept_catalogs) AS changed;
         BEGIN;
         SET LOCAL session_replication_role = replica;

@@ -14,19 +14,18 @@ final class TranscriptStage {
     /// Runs `body` with the rows of a new database and an empty folder, and stops what it started.
     ///
     /// - Parameter inputs: Everything that the steps say.
-    static func with(
-        _ database: WarmDatabase, inputs: String, _ body: (TranscriptStage) async throws -> Void
-    ) async throws {
-        try await database.reset()
-        try await StateFolder.with { folder in
-            let stage = TranscriptStage(database, folder: folder.path, inputs: inputs)
-            do {
-                try await body(stage)
-            } catch {
-                try? await stage.end()
-                throw error
+    static func with(inputs: String, _ body: (TranscriptStage) async throws -> Void) async throws {
+        try await WarmDatabase.with { database in
+            try await StateFolder.with { folder in
+                let stage = TranscriptStage(database, folder: folder.path, inputs: inputs)
+                do {
+                    try await body(stage)
+                } catch {
+                    try? await stage.end()
+                    throw error
+                }
+                try await stage.end()
             }
-            try await stage.end()
         }
     }
 

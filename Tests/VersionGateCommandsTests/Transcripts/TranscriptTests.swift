@@ -2,7 +2,7 @@ import Foundation
 import TestDatabase
 import Testing
 
-/// The cases of `Tests/Cases`, each file on a database of its own.
+/// The cases of `Tests/Cases`, each on the rows of a new database.
 @Suite("Cases", .timeLimit(.minutes(20)))
 struct TranscriptTests {
     /// Whether the answers are written into the files.
@@ -21,23 +21,21 @@ struct TranscriptTests {
     func answers(_ name: String) async throws {
         var transcript = try Transcript(name)
         let written = transcript
-        try await WarmDatabase.with { database in
-            // What stands before the first case begins each of them.
-            for index in transcript.cases.indices where index > 0 || transcript.cases.count == 1 {
-                try await Self.carryOut(&transcript, index, database)
-            }
+        // What stands before the first case begins each of them.
+        for index in transcript.cases.indices where index > 0 || transcript.cases.count == 1 {
+            try await Self.carryOut(&transcript, index)
         }
         if Self.writes, transcript.text != written.text {
             try transcript.text.write(toFile: transcript.path, atomically: true, encoding: .utf8)
         }
     }
 
-    private static func carryOut(_ transcript: inout Transcript, _ index: Int, _ database: WarmDatabase) async throws {
+    private static func carryOut(_ transcript: inout Transcript, _ index: Int) async throws {
         let (title, path) = (transcript.cases[index].title, transcript.path)
         let places = index == 0 ? [0] : [0, index]
         let inputs = try Transcript.inputs(of: places.flatMap { transcript.cases[$0].steps })
         do {
-            try await TranscriptStage.with(database, inputs: inputs) { stage in
+            try await TranscriptStage.with(inputs: inputs) { stage in
                 for place in places {
                     for (number, part) in transcript.cases[place].parts.enumerated() {
                         guard case .step(var step) = part else { continue }
@@ -94,13 +92,11 @@ struct TranscriptTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for start in 0..<width {
                 group.addTask {
-                    try await WarmDatabase.with { database in
-                        for index in stride(from: start, to: commands.count, by: width) {
-                            try await PrintedText.type(commands[index], database)
-                        }
-                        for index in stride(from: start, to: statements.count, by: width) {
-                            try await PrintedText.paste(statements[index], database)
-                        }
+                    for index in stride(from: start, to: commands.count, by: width) {
+                        try await PrintedText.type(commands[index])
+                    }
+                    for index in stride(from: start, to: statements.count, by: width) {
+                        try await PrintedText.paste(statements[index])
                     }
                 }
             }
