@@ -58,7 +58,7 @@ struct RevisionAnswerTests {
         if part == 0 {
             #expect(last >= edits / 5, "\(outcome.refused) edits were refused")
             #expect(outcome.undone > 0)
-            #expect(Set(outcome.moments.values.map(\.answers.description)).count > 5)
+            #expect(Set(outcome.moments.values.map(\.answers.description)).count >= 5)
         }
     }
 

@@ -91,7 +91,7 @@ package struct ScenarioRun {
     private mutating func take(_ step: Scenario.Step) async throws {
         switch step {
         case .start(let members): try await start(members)
-        case .preview(let answer, let isRefused): try preview(answer, isRefused: isRefused)
+        case .preview(let answer, let isRefused): try await preview(answer, isRefused: isRefused)
         case .set(let members): try set(members)
         case .advance(let seconds): time.withLock { $0 += seconds }
         case .answer(let answer): try await server.answer(answer)
@@ -155,7 +155,8 @@ package struct ScenarioRun {
         messages = []
     }
 
-    private mutating func preview(_ answer: String, isRefused: Bool) throws {
+    private mutating func preview(_ answer: String, isRefused: Bool) async throws {
+        await finishWriting()
         do {
             gate = try VersionGate.preview(answer)
             messages = []

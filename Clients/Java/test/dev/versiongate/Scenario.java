@@ -241,6 +241,7 @@ final class Scenario {
     }
 
     private void preview(String answer, boolean isRefused) {
+        finishWriting();
         try {
             gate = VersionGate.preview(answer);
             given.clear();
