@@ -28,20 +28,22 @@ struct DashWordTests {
         }
     }
 
-    @Test("The value of an option of any command is no question for help, though it has an h in it")
+    @Test("The value of any option is no question for help, though it has an h in it")
     func isValue() async throws {
-        var count = 0
+        // An option means the same to each command that has it.
+        var seen: Set<String> = []
         for leaf in try await CommandTree.read().leaves where Self.isSwept(leaf) {
             let sample = try CommandSample.arguments(for: leaf)
             for argument in leaf.command.arguments ?? [] where argument.kind == "option" {
                 let name = "--\(argument.preferredName?.name ?? "")"
-                guard !sample.contains(where: { $0 == name || $0.hasPrefix(name + "=") }) else { continue }
+                guard !sample.contains(where: { $0 == name || $0.hasPrefix(name + "=") }),
+                    seen.insert(name).inserted
+                else { continue }
                 // A setting of the server may be anything that its own reader takes; nothing is served on a port of -2.
                 try await expect(sample + [name, "-2h"], isUsage: leaf.path == ["serve"])
-                count += 1
             }
         }
-        #expect(count > 300)
+        #expect(seen.count > 60)
     }
 
     @Test("A noun without a verb has done nothing, and ends as what is wrong")

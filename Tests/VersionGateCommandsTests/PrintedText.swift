@@ -69,35 +69,40 @@ enum PrintedText {
         return calls[0].split(separator: "\u{1F}", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// Types a command on the policy of the fixture `notes`: it is no wrong usage, nor what a shell makes something else of.
-    static func type(_ command: String) async throws {
+    /// Types commands one after the other, the first on the policy of the fixture `notes`: none is wrong usage, nor what a
+    /// shell makes something else of.
+    static func type(_ commands: [String]) async throws {
         try await TranscriptStage.with(inputs: "") { stage in
             func step(_ action: Transcript.Action, _ text: String) -> Transcript.Step {
                 Transcript.Step(line: 0, action: action, text: text, source: [])
             }
             _ = try await stage.answer(step(.fixture("notes"), ""))
             _ = try await stage.answer(step(.file("policy.yaml"), "versiongate: 1\napps: {}\nrules: {}\n...\n"))
-            let typed = filled(command, file: "{folder}/policy.yaml")
-            let words = try #require(try await words(of: typed), "a shell reads \(typed)")
-            #expect(words.contains("--context"), "\(typed)")
-            guard words.first != "serve" else { return }
-            var typing = step(.command, "versiongate " + words.map(\.shellWord).joined(separator: " "))
-            typing.answer = try await stage.answer(typing)
-            #expect(
-                typing.status != 64 && typing.status >= 0 && !typing.printed.contains("syntax error"),
-                "\(typed): \(typing.printed)"
-            )
+            for command in commands {
+                let typed = filled(command, file: "{folder}/policy.yaml")
+                let words = try #require(try await words(of: typed), "a shell reads \(typed)")
+                #expect(words.contains("--context"), "\(typed)")
+                guard words.first != "serve" else { continue }
+                var typing = step(.command, "versiongate " + words.map(\.shellWord).joined(separator: " "))
+                typing.answer = try await stage.answer(typing)
+                #expect(
+                    typing.status != 64 && typing.status >= 0 && !typing.printed.contains("syntax error"),
+                    "\(typed): \(typing.printed)"
+                )
+            }
         }
     }
 
-    /// Pastes a statement into a transaction that is rolled back: it is not malformed.
-    static func paste(_ statement: String) async throws {
-        let pasted = statement.replacing("https://...", with: "https://example.com").replacing("'...'", with: "'1'")
-            .replacing("...", with: "note = 'n'")
-        let answer = try await WarmDatabase.with { database in
-            try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
+    /// Pastes each statement into a transaction that is rolled back: it is not malformed.
+    static func paste(_ statements: [String]) async throws {
+        try await WarmDatabase.with { database in
+            for statement in statements {
+                let pasted = statement.replacing("https://...", with: "https://example.com")
+                    .replacing("'...'", with: "'1'").replacing("...", with: "note = 'n'")
+                let answer = try await database.psql("admin").answer("BEGIN; \(pasted) ROLLBACK;")
+                let isMalformed = answer.contains(#/syntax error|(column|relation|function) .* does not exist/#)
+                #expect(!isMalformed, "\(pasted): \(answer)")
+            }
         }
-        let isMalformed = answer.contains(#/syntax error|(column|relation|function) .* does not exist/#)
-        #expect(!isMalformed, "\(pasted): \(answer)")
     }
 }

@@ -53,15 +53,7 @@ public struct TestDatabase: Sendable {
         if let warm = WarmDatabase.ofThisTest, warm.database.name == name {
             return try await warm.connect(user: user, onNotice: onNotice)
         }
-        return try await connectAnew(user: user, onNotice: onNotice)
-    }
-
-    /// Connects as a role, to a session that is new.
-    public func connectAnew(
-        user: String = PrivatePostgres.superuser,
-        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
-    ) async throws -> PostgresConnection {
-        try await PostgresConnection.connect(configuration(user: user), logger: Self.logger, onNotice: onNotice)
+        return try await PostgresConnection.connect(configuration(user: user), logger: Self.logger, onNotice: onNotice)
     }
 
     /// A logger that says nothing.

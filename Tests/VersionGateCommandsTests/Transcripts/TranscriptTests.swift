@@ -88,19 +88,7 @@ struct TranscriptTests {
         ).sorted()
         let statements = Set(steps.flatMap { PrintedText.statements(in: $0.printed) }).sorted()
         #expect(commands.count > 50 && statements.count > 20)
-        let width = 4
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for start in 0..<width {
-                group.addTask {
-                    for index in stride(from: start, to: commands.count, by: width) {
-                        try await PrintedText.type(commands[index])
-                    }
-                    for index in stride(from: start, to: statements.count, by: width) {
-                        try await PrintedText.paste(statements[index])
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
+        try await PrintedText.type(commands)
+        try await PrintedText.paste(statements)
     }
 }
