@@ -150,3 +150,11 @@ extension String {
     /// The beginning of what somebody else wrote, for a line that people read.
     func cut(_ most: Int = 200) -> String { count > most ? prefix(most) + "..." : self }
 }
+
+extension SingleConnectionFailure {
+    /// Why an address could not be connected to, in the words of the system.
+    var reason: String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
+    }
+}

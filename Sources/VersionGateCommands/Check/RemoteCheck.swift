@@ -76,11 +76,11 @@ struct RemoteCheck {
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return "no such host is known; \(cure)"
         case let error as NIOConnectionError:
-            let errors = error.connectionErrors.map(\.error)
-            if errors.contains(where: { ($0 as? IOError)?.errnoCode == ECONNREFUSED }) {
+            let errors = error.connectionErrors
+            if errors.contains(where: { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }) {
                 return "nothing listens there; \(cure)"
             }
-            return errors.contains { $0 is IOError } ? "\(errors[0]); \(cure)" : late(cure)
+            return errors.contains { $0.error is IOError } ? "\(errors[0].reason); \(cure)" : late(cure)
         case is ChannelError, HTTPExchange.Failure.late: return late(cure)
         case HTTPExchange.Failure.large: return "its answer is too large for one to a check; \(cure)"
         case HTTPExchange.Failure.closed, is HTTPParserError:

@@ -129,7 +129,7 @@ struct StoreLookup {
         case HTTPExchange.Failure.large: "its answer is larger than \(Self.largestAnswer >> 20) MiB"
         case HTTPExchange.Failure.closed: "it closed the connection without an answer"
         case let error as NIOConnectionError:
-            error.connectionErrors.first.map { "it cannot be reached: \($0.error)" } ?? "no such host is known"
+            error.connectionErrors.first.map { "it cannot be reached: \($0.reason)" } ?? "no such host is known"
         default: "\(error)".cut()
         }
     }
