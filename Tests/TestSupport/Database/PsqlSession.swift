@@ -73,7 +73,12 @@ public final class PsqlSession: Sendable {
 
     /// Ends psql; what was not committed is rolled back.
     public func end() throws {
-        try input.fileHandleForWriting.close()
+        try hangUp()
         ended.wait()
+    }
+
+    /// Lets psql end when it has done what it was given.
+    func hangUp() throws {
+        try input.fileHandleForWriting.close()
     }
 }

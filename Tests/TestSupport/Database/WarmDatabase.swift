@@ -53,6 +53,9 @@ public final class WarmDatabase: Sendable {
     }
 
     private func drop() {
+        for console in consoles.withLock({ Array($0.values) }) { try? console.hangUp() }
+        let sessions = sessions
+        Task { await sessions.close() }
         database.server.dropDatabase(database)
     }
 

@@ -82,6 +82,11 @@ final class WarmSessions: Sendable {
         }
     }
 
+    /// Ends all of them.
+    func close() async {
+        for session in free.withLock(\.self) + lent.withLock(\.self) { await session.connection.close() }
+    }
+
     /// Takes back what tests left open.
     func takeBackAll() async {
         for session in lent.withLock(\.self) { await takeBack(session) }
