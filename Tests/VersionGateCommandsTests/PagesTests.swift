@@ -74,6 +74,8 @@ struct PagesTests {
             for (path, host, status) in [
                 ("/", "localhost", 200), ("/assets/pages.css", "localhost", 200), ("/nothing", "localhost", 404),
                 ("/history", "localhost", 503), ("/", "evil.example", 421), ("/live", "localhost", 200),
+                ("//evil.example/", "localhost", 404),
+                ("/try?\(String(repeating: "a=b&", count: 101))", "localhost", 400),
             ] {
                 let head = "HEAD \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
                 let answer = try await PlainConnection.answer(server.managementURL, to: head)
@@ -81,6 +83,17 @@ struct PagesTests {
                 #expect(answer.contains("Content-Length: "), "\(path)")
                 #expect(answer.hasSuffix("\r\n\r\n"), "\(path) \(host): \(answer)")
             }
+        }
+    }
+
+    @Test("A password that is too short is refused, and not printed")
+    func shortPassword() async throws {
+        try await StateFolder.with { folder in
+            let file = "\(folder.path)/password"
+            try "staple\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let result = try await BuiltBinary.withoutDatabase().run("serve --pages-password-file \(file)")
+            #expect(result.status == 64 && result.errors.contains("at least 12 bytes"), "\(result.errors)")
+            #expect(!(result.output + result.errors).contains("staple"))
         }
     }
 
