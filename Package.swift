@@ -59,11 +59,15 @@ let package = Package(
         ),
         // The documents that other update clients read, made from a policy: pure, a file a format.
         .target(name: "UpdateFeeds", dependencies: ["UpdatePolicy"]),
+        // What is told to people and programs, as values; text and pages are made from them elsewhere.
+        .target(name: "Reports", dependencies: ["PolicyStore", "UpdatePolicy"]),
         // The pages for people: HTML and SVG from the policy and its figures, without a listener of their own.
         .target(
             name: "PolicyPages",
             dependencies: [
-                "PolicyStore", "Postgres", "UpdatePolicy",
+                "PolicyStore", "Postgres", "Reports", "UpdatePolicy",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
@@ -127,6 +131,7 @@ let package = Package(
                 "PolicyStore",
                 "Postgres",
                 "PrivatePostgres",
+                "Reports",
                 "Systemd",
                 "UpdateFeeds",
                 "UpdatePolicy",
@@ -215,12 +220,16 @@ let package = Package(
             name: "PolicyStoreTests",
             dependencies: ["PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem", "UpdatePolicy"]
         ),
+        .testTarget(name: "ReportsTests", dependencies: ["PolicyStore", "Reports", "UpdatePolicy"]),
         .testTarget(
             name: "PolicyPagesTests",
             dependencies: [
-                "PolicyPages", "PolicyStore", "Postgres", "TestDatabase", "TestRandom", "TestSystem",
+                "PolicyPages", "PolicyStore", "Postgres", "Reports", "TestDatabase", "TestRandom", "TestSystem",
                 "UpdatePolicy",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
         .testTarget(
@@ -269,6 +278,7 @@ let package = Package(
             name: "VersionGateCommandsTests",
             dependencies: [
                 "CheckListener", "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres", "PrivatePostgres",
+                "Reports",
                 "TestDatabase", "TestFeeds", "TestPolicies", "TestRandom", "TestSystem", "UpdatePolicy",
                 "VersionGateCommands",
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -5,27 +5,12 @@
 
 SET LOCAL search_path = public, pg_temp;
 
--- What is wrong where the cure is written differently in SQL, in commands and in a policy file. A refusal or warning has
--- its hint in SQL, and this key with its values as JSON, by which programs word the cure.
-CREATE TYPE versiongate_internal.fault AS ENUM (
-    'absent', 'platform_list', 'attribute_is_member', 'target_without_app', 'target_missing', 'date_missing', 'end_before_start',
-    'show_once', 'value_missing', 'withdrawn_before_live', 'no_app', 'no_rule', 'no_release', 'no_change', 'undo_conflict', 'planner',
-    'lockout_without_way_out', 'lockout_without_build', 'consent_missing', 'steps_beside_rollout', 'steps_fall',
-    'rules_fuse_without_effect',
-    'held_without_steps', 'hold_skips_steps', 'rules_hold_skipped', 'nothing_to_hold',
-    'rollout_steps_stopped', 'rules_ended', 'rules_hints_without_effect', 'rules_link_missing', 'rules_lockout_endless',
-    'rules_lockout_without_effect', 'rules_rollout_small', 'rules_soak_without_effect', 'rules_target_waits',
-    'rules_way_out', 'rules_ways_out_unknown', 'mass_edit', 'mass_removal', 'releases_again', 'releases_no_live_at', 'releases_no_min_os',
-    'releases_staged_live_at', 'store_links_missing'
-);
-COMMENT ON TYPE versiongate_internal.fault IS 'Keys of what is refused or warned of, where programs word the cure themselves.';
-
 -- Its result is assigned and not PERFORMed, which would put the source of the call into the CONTEXT that psql shows.
 -- Volatile, as an error is an effect: the planner evaluates calls of other functions beforehand if their arguments are
 -- constant.
 CREATE FUNCTION versiongate_internal.refuse(
     place text, message text, hint text, detail text DEFAULT NULL, constraint_name text DEFAULT NULL,
-    row_key jsonb DEFAULT NULL, fault versiongate_internal.fault DEFAULT NULL, fault_values jsonb DEFAULT NULL,
+    row_key jsonb DEFAULT NULL, command text DEFAULT NULL, file text DEFAULT NULL, words jsonb DEFAULT NULL,
     absent text DEFAULT NULL, condition text DEFAULT 'check_violation'
 ) RETURNS boolean
     LANGUAGE plpgsql VOLATILE SET search_path = public, pg_temp
@@ -42,8 +27,13 @@ DECLARE
         ' ', 'Take out ' || unseen || ', which looks like a blank or like nothing.', hint, 'NULL means ' || absent || '.'
     );
     data CONSTANT jsonb := CASE
-        WHEN absent IS NULL THEN jsonb_build_object('fault', fault, 'row', row_key, 'values', fault_values)
-        ELSE jsonb_build_object('fault', 'absent', 'values', jsonb_build_object('hint', hint, 'meaning', absent))
+        WHEN absent IS NULL THEN
+            jsonb_strip_nulls(jsonb_build_object('command', command, 'file', file, 'words', words))
+            || jsonb_build_object('row', row_key)
+        ELSE jsonb_build_object(
+            'hint', hint, 'command', format('For %s leave the option out, or take it away with --clear.', absent),
+            'file', format('For %s leave the key out.', absent)
+        )
     END;
 BEGIN
     -- RAISE takes no NULL for what there is not.
@@ -59,8 +49,9 @@ END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse IS
     'Raises an error about TABLE.COLUMN, with the constraint TABLE_COLUMN_check if no other is named. absent: what NULL'
-    ' means there. The field of the data type, which psql shows on \errverbose alone, has JSON for programs: the fault, its'
-    ' values, and the row that a guard refuses by the columns of its key.';
+    ' means there. The field of the data type, which psql shows on \errverbose alone, has JSON for programs: the row that a'
+    ' guard refuses by the columns of its key; command, the cure on a command line, with commands in backticks and {NAME} for'
+    ' one of words or row; and file, that in a policy file, where it is neither command nor, beside one without commands, hint.';
 
 CREATE FUNCTION versiongate_internal.quoted(value text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -247,7 +238,10 @@ BEGIN
                 ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
                     ' ")" and "-" of ASCII.'
             END,
-            fault => CASE WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN 'platform_list'::versiongate_internal.fault END
+            command => CASE WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN
+                'Write each platform by itself: --platform ios --platform android' END,
+            file => CASE WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN
+                'Write each platform by itself: [ios, android]' END
         );
     ELSIF value IS DISTINCT FROM versiongate_internal.platform_name(value) THEN
         RETURN versiongate_internal.refuse(
@@ -500,7 +494,14 @@ BEGIN
                     WHEN 'rollout' THEN 'It is used for rollouts alone: see the column rollout.'
                     ELSE format('The condition on it is the column %s.', own_column)
                 END || ' NULL means no condition.',
-                fault => 'attribute_is_member', fault_values => jsonb_build_object('column', own_column)
+                command => CASE own_column
+                    WHEN 'rollout' THEN 'It is used for rollouts alone: `rule rollout KEY PERCENT`'
+                    ELSE format('The condition on it is --%s.', regexp_replace(own_column, '^(platform|region|language)s$', '\1'))
+                END,
+                file => CASE own_column
+                    WHEN 'rollout' THEN 'It is used for rollouts alone: see the key rollout.'
+                    ELSE format('The condition on it is %s.', own_column)
+                END
             );
         ELSIF jsonb_typeof(attribute.accepted) <> 'array' THEN
             RETURN versiongate_internal.refuse(
@@ -592,7 +593,7 @@ BEGIN
         RETURN versiongate_internal.refuse(
             place, 'an infinite time',
             CASE WHEN NOT is_soak THEN 'To show the message once, set shows to 1.' END,
-            fault => 'show_once', absent => CASE WHEN is_soak THEN 'no wait' END
+            command => 'To show the message once, give --shows 1.', absent => CASE WHEN is_soak THEN 'no wait' END
         );
     ELSIF extract(year FROM value) <> 0 OR extract(month FROM value) <> 0 THEN
         RETURN versiongate_internal.refuse(
@@ -721,11 +722,13 @@ AS $$
 BEGIN
     IF target IS NULL AND strpos(value, '{target}') > 0 THEN
         RETURN versiongate_internal.refuse(
-            place, '{target} in a rule without a target', 'Set target, or take {target} out.', fault => 'target_missing'
+            place, '{target} in a rule without a target', 'Set target, or take {target} out.',
+            command => 'Give --target, or take {target} out.'
         );
     ELSIF ends_at IS NULL AND strpos(value, '{date}') > 0 THEN
         RETURN versiongate_internal.refuse(
-            place, '{date} in a rule without an end', 'Set ends_at, or take {date} out.', fault => 'date_missing'
+            place, '{date} in a rule without an end', 'Set ends_at, or take {date} out.',
+            command => 'Give --ends-at, or take {date} out.'
         );
     END IF;
     RETURN true;

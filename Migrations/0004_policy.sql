@@ -137,7 +137,8 @@ CREATE TABLE releases (
             OR versiongate_internal.refuse(
                 'releases.withdrawn_at', 'withdrawn before it was live',
                 'Set withdrawn_at to live_at for a release that never got to users, or delete the row.',
-                fault => 'withdrawn_before_live'
+                command => 'Give both the same time for a release that never got to users, or remove it.',
+                file => 'Set withdrawn_at to live_at for a release that never got to users, or take it out of the file.'
             )
         )
     ),
@@ -198,7 +199,7 @@ CREATE TABLE rules (
             target IS NULL OR bundle IS NOT NULL
             OR versiongate_internal.refuse(
                 'rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.',
-                fault => 'target_without_app'
+                command => 'Give --bundle: the target is one of its releases.'
             )
         )
     ),
@@ -212,7 +213,7 @@ CREATE TABLE rules (
             starts_at IS NULL OR ends_at IS NULL OR ends_at > starts_at
             OR versiongate_internal.refuse(
                 'rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.',
-                fault => 'end_before_start'
+                command => 'Give --ends-at a time after --starts-at.'
             )
         )
     ),

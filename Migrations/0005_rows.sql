@@ -5,12 +5,12 @@ SET LOCAL search_path = public, pg_temp;
 -- What is written is brought into the one form that is stored, before the CHECKs judge it.
 
 CREATE FUNCTION versiongate_internal.refuse_reference(
-    place text, noun text, missing text, hint text, fault versiongate_internal.fault
+    place text, noun text, missing text, hint text, command text
 ) RETURNS boolean
     LANGUAGE sql SET search_path = public, pg_temp
 RETURN versiongate_internal.refuse(
     place, format('there is no %s %s', noun, missing), hint, constraint_name => replace(place, '.', '_') || '_fkey',
-    fault => fault, fault_values => jsonb_build_object(noun, missing, 'place', place), condition => 'foreign_key_violation'
+    command => command, condition => 'foreign_key_violation'
 );
 COMMENT ON FUNCTION versiongate_internal.refuse_reference IS 'Refuses TABLE.COLUMN, which names what there is not.';
 
@@ -26,7 +26,8 @@ BEGIN
             place, 'app', versiongate_internal.quoted(written),
             format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
                 || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END,
-            'no_app'
+            'Add it first: `app add BUNDLE`'
+                || CASE WHEN place = 'rules.bundle' THEN '. Without --bundle a rule is for every app.' ELSE '' END
         );
     END IF;
     RETURN spelled;
@@ -153,7 +154,7 @@ BEGIN
         refused := versiongate_internal.refuse(
             'rules.rollout', 'NULL is not a percentage',
             'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
-            fault => 'value_missing', condition => 'not_null_violation'
+            command => 'Write a value.', file => 'Write a value.', condition => 'not_null_violation'
         );
     END IF;
     NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'rules.bundle');
@@ -198,13 +199,13 @@ BEGIN
             refused := versiongate_internal.refuse_reference(
                 'release_notes.release', 'release', NEW.release::text,
                 'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;',
-                'no_release'
+                'The releases: `release list`'
             );
         END IF;
     ELSIF NOT EXISTS (SELECT FROM rules AS r WHERE r.key = NEW.rule) THEN
         refused := versiongate_internal.refuse_reference(
             TG_TABLE_NAME || '.rule', 'rule', versiongate_internal.quoted(NEW.rule),
-            'Add the rule first. The rules are listed by: SELECT key FROM rules;', 'no_rule'
+            'Add the rule first. The rules are listed by: SELECT key FROM rules;', 'The rules: `rule list`'
         );
     END IF;
     RETURN NEW;
@@ -255,7 +256,7 @@ BEGIN
         TG_TABLE_NAME || '.' || missing.name, 'NULL, where a value is needed',
         CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
             || missing.description,
-        fault => 'value_missing', condition => 'not_null_violation'
+        command => 'Write a value.', file => 'Write a value.', condition => 'not_null_violation'
     );
 END
 $$;
@@ -287,19 +288,19 @@ $$;
 -- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what
 -- it brought about, policy_warnings lists all.
 
-CREATE TYPE versiongate_internal.warning AS (place text, kind text, warning text, hint text, fault_values jsonb);
+CREATE TYPE versiongate_internal.warning AS (
+    place text, kind text, warning text, hint text, command text, words jsonb
+);
 COMMENT ON TYPE versiongate_internal.warning IS
-    'A warning about TABLE.COLUMN. kind names what is warned of, and is a fault where fault_values are given.';
+    'A warning about TABLE.COLUMN. kind names what is warned of; command and words are those of refuse().';
 
 CREATE FUNCTION versiongate_internal.warn(found versiongate_internal.warning) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
-DECLARE
-    fault CONSTANT versiongate_internal.fault := CASE WHEN found.fault_values IS NOT NULL THEN found.kind END;
 BEGIN
     RAISE WARNING USING
         MESSAGE = found.warning, HINT = found.hint, CONSTRAINT = found.kind,
-        DATATYPE = jsonb_build_object('fault', fault, 'values', found.fault_values)::text,
+        DATATYPE = jsonb_build_object('command', found.command, 'words', found.words)::text,
         SCHEMA = 'public', TABLE = split_part(found.place, '.', 1), COLUMN = split_part(found.place, '.', 2);
 END
 $$;
@@ -314,7 +315,7 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
-           format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL::jsonb
+           format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL, NULL::jsonb
       FROM regexp_matches(
                value,
                '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
@@ -350,7 +351,7 @@ CREATE FUNCTION versiongate_internal.platform_warnings(subject text, place text,
 AS $$
     SELECT place, 'platform_unusual', subject || ' is on ' || platform,
            format('Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.', meant),
-           NULL::jsonb
+           NULL, NULL::jsonb
       FROM versiongate_internal.platform_meant(platform) AS meant
      WHERE meant IS NOT NULL
 $$;
@@ -406,7 +407,7 @@ AS $$
                name, split_part(place, '.', 2), p.platform, bound.number[1]
            ),
            versiongate_internal.system_meant(p.platform, bound.number[1]) || '. Write the number that clients send as os.',
-           NULL::jsonb
+           NULL, NULL::jsonb
       FROM unnest(platforms) AS p(platform)
      CROSS JOIN regexp_matches(
                     written COLLATE "C", '(?:^|[ \t<>=~^|])[vV]?([0-9]+(?:\.[0-9]+)*)', 'g'
@@ -428,7 +429,7 @@ AS $$
                table_name, f.field, policy_row ->> f.field
            ),
            'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.',
-           NULL::jsonb
+           NULL, NULL::jsonb
       FROM unnest(fields) AS f(field)
      WHERE policy_row ->> f.field COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]'
 $$;
@@ -443,7 +444,6 @@ DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
     short CONSTANT text := 'A number without a unit is read as seconds. If days are meant, write the unit: ''2 days''.';
     name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
-    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
     suffix CONSTANT text := (regexp_match(rule.target COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
     known text[];
@@ -474,32 +474,38 @@ BEGIN
       FROM versiongate_internal.text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w
      UNION ALL
     SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
-           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL
+           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL, NULL
       FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(a.value) AS item
      WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
     RETURN QUERY
-    SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.fault_values
+    SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.command,
+           jsonb_build_object('rule', rule.key, 'percent', hundredfold)
       FROM (
           VALUES (
               rule.soak > '0' AND rule.target IS NULL AND NOT rule.lockout,
               'soak', 'rules_soak_without_effect', ': soak has no effect without a target or a lockout',
-              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.', of_rule
+              'Set target or lockout: no other rule asks how long a release has been live. Or set soak to NULL.',
+              'Give --target or --lockout as well: no other rule asks how long a release has been live.'
           ), (
               rule.lockout_without_update AND NOT rule.lockout,
               'lockout_without_update', 'rules_lockout_without_effect',
               ': lockout_without_update has no effect without lockout',
-              'Set lockout as well, or set lockout_without_update to false.', of_rule
+              'Set lockout as well, or set lockout_without_update to false.',
+              'Give --lockout as well.'
           ), (
               rule.fuse IS NOT NULL AND NOT rule.lockout,
               'fuse', 'rules_fuse_without_effect', ': fuse has no effect without lockout',
-              'Set lockout as well: there is nothing else that it could take away. Or set fuse to NULL.', of_rule
+              'Set lockout as well: there is nothing else that it could take away. Or set fuse to NULL.',
+              'Give --lockout as well: there is nothing else that it could take away.'
           ), (
               -- A lockout that needs a way out is sent without it to clients that have none, and then with hints.
               rule.lockout AND rule.lockout_without_update
                   AND (rule.remind IS NOT NULL OR rule.shows IS NOT NULL OR rule.skippable),
               'lockout_without_update', 'rules_hints_without_effect',
               ': remind, shows and skippable have no effect with lockout_without_update',
-              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.', of_rule
+              'A lockout is shown at every start. Set remind and shows to NULL, and skippable to false.',
+              'A lockout is shown at every start. To take them away:'
+              ' `rule edit {rule} --clear remind --clear shows --no-skippable`'
           ), (
               rule.rollout > 0 AND rule.rollout < 1, 'rollout', 'rules_rollout_small',
               format(
@@ -507,7 +513,7 @@ BEGIN
                   round(100 / nullif(rule.rollout, 0))
               ),
               format('If %s %% is meant, set rollout to %1$s.', hundredfold),
-              of_rule || jsonb_build_object('percent', hundredfold)
+              'If {percent} % is meant: `rule rollout {rule} {percent}%`'
           ), (
               -- Of rules that are off, those that were written just now are meant.
               rule.ends_at <= clock_timestamp() AND (rule.enabled OR rule.ends_at > now() - interval '2 days'),
@@ -516,7 +522,8 @@ BEGIN
                   '%s ended at %s, so it reaches nobody', CASE WHEN rule.enabled THEN ' is enabled, but' ELSE '' END,
                   versiongate_internal.time_text(date_trunc('second', rule.ends_at))
               ),
-              'Set ends_at to a time to come, or to NULL for no end.', of_rule
+              'Set ends_at to a time to come, or to NULL for no end.',
+              'For another end: `rule edit {rule} --ends-at +2h`; for none: --clear ends-at'
           ), (
               suffix IS NOT NULL, 'target', 'version_suffix',
               format(': target %s has a suffix, which does not count', rule.target),
@@ -548,7 +555,7 @@ BEGIN
                   || 'It is for clients that say just that; if none does, it reaches nobody there.',
               NULL
           )
-      ) AS w(holds, column_name, kind, fault, hint, fault_values)
+      ) AS w(holds, column_name, kind, fault, hint, command)
      WHERE w.holds;
 END
 $$;
@@ -617,21 +624,26 @@ BEGIN
                    'Record version %s%s.', btrim(left(release.version, strpos(release.version, suffix) - 1)),
                    ' and build ' || (regexp_match(suffix COLLATE "C", '^ ?[+(]([0-9]+(?:\.[0-9]+)*)\)?$'))[1]
                ),
-               NULL::jsonb;
+               NULL, NULL::jsonb;
     END IF;
     IF release.staged AND release.live_at IS NOT NULL THEN
         RETURN QUERY
         SELECT 'releases.live_at', 'releases_staged_live_at', name || ' is staged, so live_at has no effect',
-               'Leave live_at out: it becomes the time at which staged is set to false.', of_release;
+               'Leave live_at out: it becomes the time at which staged is set to false.',
+               'Leave --live-at out; when users can get it: `release edit {bundle} {version} --platform {platform} --no-staged`',
+               of_release;
     ELSIF release.live_at IS NULL AND NOT release.staged AND release.withdrawn_at IS NULL THEN
         RETURN QUERY
         SELECT 'releases.live_at', 'releases_no_live_at', name || ' has no live_at, so nobody is offered it',
-               format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id), of_release;
+               format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
+               'Once users can get it: `release edit {bundle} {version} --platform {platform} --live-at now`', of_release;
     END IF;
     RETURN QUERY
     SELECT 'releases.version', 'releases_again',
            format('%s was there already: %s', name, versiongate_internal.release_words(r)),
-           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id), of_release
+           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
+               'To change that one, take this back and use:'
+               ' `release edit {bundle} {version} --platform {platform} --live-at TIME`', of_release
       FROM releases AS r
      WHERE r.bundle = release.bundle
        AND r.platform = release.platform

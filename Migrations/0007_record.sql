@@ -194,7 +194,9 @@ BEGIN
         DETAIL = 'Nothing was changed.',
         HINT = 'To see what edits come to: BEGIN; the edits; SELECT rehearse_edits(); SELECT * FROM history LIMIT 1;'
             ' ROLLBACK. To make them, log in as a member of versiongate_admin.',
-        CONSTRAINT = 'planner_guard', DATATYPE = '{"fault": "planner"}';
+        CONSTRAINT = 'planner_guard', DATATYPE = jsonb_build_object(
+            'command', 'See what it would do: add --dry-run, or `plan FILE`. An admin can do it.'
+        );
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.refuse_planner IS 'Refuses an edit of a planner.';

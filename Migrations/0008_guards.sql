@@ -23,7 +23,9 @@ CREATE FUNCTION versiongate_internal.refuse_lockout(rule rules) RETURNS void
 AS $$
 DECLARE
     place CONSTANT text := concat(' of ' || rule.bundle, ' on ' || array_to_string(rule.platforms, ', '));
-    fault versiongate_internal.fault := 'lockout_without_way_out';
+    command text :=
+        'If only one version is meant, name it: --versions 1.1.3. Or first record the release that users are to get, staged or'
+        ' in the future too: `release add BUNDLE VERSION --platform PLATFORM`. Or leave the rule disabled.';
     store text[];
     unbuilt text[];
     newest text;
@@ -40,7 +42,9 @@ BEGIN
         detail := format('No release%s is recorded that is not withdrawn.', place);
         hint := 'Add the release they are to get, before or in the same transaction; staged and future ones count.';
     ELSIF rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
-        fault := 'lockout_without_build';
+        command :=
+            'Say which version has the build: --versions 1.1.3. Or record the builds of the releases that users are to get:'
+            ' `release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD`.';
         detail := format(
             'These releases%s have no build recorded, so the rule may be about them: %s.%s',
             place, versiongate_internal.first_names(unbuilt),
@@ -63,7 +67,9 @@ BEGIN
         format('%s would lock out clients that have nothing to update to', versiongate_internal.quoted(rule.key)),
         hint || ' lockout_without_update is for maintenance and for the end of a platform alone: it locks out people who can'
             ' do nothing about it.',
-        detail, 'rules_lockout_guard', jsonb_build_object('key', rule.key), fault
+        detail, 'rules_lockout_guard', jsonb_build_object('key', rule.key),
+        command || ' Only for maintenance or the end of a platform, where users shall have no way on:'
+            ' --lockout-without-update.'
     );
 END
 $$;
@@ -218,7 +224,9 @@ BEGIN
             'rules.held_at', format('%s has no steps that could be held', versiongate_internal.quoted(held.key)),
             'Leave held_at out, or set it to NULL in the same transaction. To reach fewer installs, set rollout; to reach'
             ' nobody, set enabled to false.',
-            NULL, 'rules_held_at_guard', jsonb_build_object('key', held.key), 'held_without_steps'
+            NULL, 'rules_held_at_guard', jsonb_build_object('key', held.key),
+            'To reach fewer installs: `rule rollout {key} PERCENT`; to reach nobody: `rule disable {key}`',
+            'Give it steps, or take held_at out of the file.'
         );
     END IF;
     -- Steps that the hold kept back and that no edit of this transaction moved would begin all at once.
@@ -255,6 +263,7 @@ BEGIN
                     versiongate_internal.quoted(held.key), trim_scale(held.share)
                 ),
                 'A hold that ends by resume_rule goes on with the step that comes next.',
+                'A hold that ends by `rule resume {rule}` goes on with the step that comes next.',
                 jsonb_build_object('rule', held.key)
             ));
         ELSE
@@ -270,7 +279,9 @@ BEGIN
                     held.key
                 ),
                 'The steps that its hold kept back would begin all at once.',
-                'rules_hold_guard', jsonb_build_object('key', held.key), 'hold_skips_steps'
+                'rules_hold_guard', jsonb_build_object('key', held.key),
+                'To go on with the step that comes next: `rule resume {key}`; for a share of its own:'
+                ' `rule rollout {key} PERCENT`'
             );
         END IF;
     END IF;
@@ -300,7 +311,8 @@ BEGIN
             'rules.rollout', format('%s follows its rollout steps', versiongate_internal.quoted(ramp.key)),
             format('Delete the steps in the same transaction: DELETE FROM rollout_steps WHERE rule = %L;', ramp.key),
             format('Steps: %s. Beside them its own percentage is 0.', ramp.steps), 'rules_rollout_guard',
-            jsonb_build_object('key', ramp.key), 'steps_beside_rollout'
+            jsonb_build_object('key', ramp.key),
+            'Replace the steps: `rule rollout {key} PERCENT`, or `rule ramp {key} PERCENT@TIME...`'
         );
     END IF;
     SELECT * INTO fall
@@ -322,7 +334,8 @@ BEGIN
                 versiongate_internal.time_text(fall.at), fall.rollout_before, fall.rollout
             ),
             'rollout_steps_rollout_guard',
-            jsonb_build_object('rule', fall.rule), 'steps_fall'
+            jsonb_build_object('rule', fall.rule),
+            'A ramp only goes up. To take the rule back: `rule rollout {rule} PERCENT`'
         );
     END IF;
 END
@@ -452,7 +465,8 @@ BEGIN
             ),
             'Such a lockout needs consent.',
             'lockout_needs_consent',
-            jsonb_build_object('key', list), 'consent_missing'
+            jsonb_build_object('key', list),
+            'Say that it is meant: answer the question, or give --yes. Else name an app and an end.'
         );
     END IF;
 END
@@ -555,14 +569,14 @@ DECLARE
     translation record;
     refused boolean;
 BEGIN
-    SELECT t.rule, t.language, lacking.placeholder, lacking.what, lacking.fault,
+    SELECT t.rule, t.language, lacking.placeholder, lacking.what, lacking.option,
            strpos(t.title, lacking.placeholder) > 0 AS in_title
       INTO translation
       FROM rule_texts AS t
       JOIN rules AS r ON r.key = t.rule
      CROSS JOIN LATERAL (
-         VALUES ('{target}', 'target', 'target_missing', r.target IS NULL), ('{date}', 'end', 'date_missing', r.ends_at IS NULL)
-     ) AS lacking(placeholder, what, fault, is_absent)
+         VALUES ('{target}', 'target', 'target', r.target IS NULL), ('{date}', 'end', 'ends_at', r.ends_at IS NULL)
+     ) AS lacking(placeholder, what, option, is_absent)
      WHERE t.rule = ANY (keys)
        AND lacking.is_absent
        AND (strpos(t.title, lacking.placeholder) > 0 OR strpos(t.text, lacking.placeholder) > 0)
@@ -576,7 +590,8 @@ BEGIN
             format('It is the translation of %s into %s.', versiongate_internal.quoted(translation.rule), translation.language),
             'rule_texts_placeholder_guard',
             jsonb_build_object('rule', translation.rule, 'language', translation.language),
-            translation.fault::versiongate_internal.fault
+            format('Give --%s, or take %s out.', replace(translation.option, '_', '-'), translation.placeholder),
+            format('Set %s, or take %s out.', translation.option, translation.placeholder)
         );
     END IF;
 END

@@ -600,12 +600,12 @@ BEGIN
     SELECT p.at, j.key::text, j.bundle::text, p.status, p.since, p.next, trim_scale(p.rollout),
            nullif(concat_ws('; ', CASE
                WHEN p.status = 'paused' THEN j.bundle || ' is paused'
-               WHEN p.status = 'scheduled' THEN 'it starts at ' || versiongate_internal.time_text(j.starts_at)
+               WHEN p.status = 'scheduled' THEN 'it starts at {' || versiongate_internal.time_text(j.starts_at) || '}'
                WHEN p.status = 'waiting' AND NOT j.reached @> p.at THEN coalesce(
                    (
                        SELECT format('%s on %s %s', r.label, r.platform, obstacle.words)
                          FROM reaching AS r
-                        CROSS JOIN LATERAL (SELECT ' and soaks until ' || versiongate_internal.time_text(r.soaked_at)) AS t(soaks)
+                        CROSS JOIN LATERAL (SELECT ' and soaks until {' || versiongate_internal.time_text(r.soaked_at) || '}') AS t(soaks)
                         CROSS JOIN LATERAL (
                             SELECT o.place, o.words
                               FROM (
@@ -617,7 +617,7 @@ BEGIN
                                       (5, r.withdrawn_at <= r.soaked_at, 4, 'is withdrawn before it has soaked'),
                                       (6, r.live_at <= p.at, 1, 'is live' || t.soaks),
                                       (7, true, 1, format(
-                                          'is live from %s on%s', versiongate_internal.time_text(r.live_at),
+                                          'is live from {%s} on%s', versiongate_internal.time_text(r.live_at),
                                           CASE WHEN r.soak > '0' THEN t.soaks END
                                       ))
                               ) AS o(number, holds, place, words)
@@ -638,7 +638,7 @@ BEGIN
                WHEN p.status = 'waiting' THEN coalesce(
                    (
                        SELECT format(
-                           'the step to %s %% comes at %s', trim_scale(s.rollout), versiongate_internal.time_text(s.at)
+                           'the step to %s %% comes at {%s}', trim_scale(s.rollout), versiongate_internal.time_text(s.at)
                        )
                          FROM rollout_steps AS s
                         WHERE s.rule = j.key AND s.at > p.at AND s.rollout > 0
@@ -671,7 +671,7 @@ BEGIN
            CASE
                WHEN p.status NOT IN ('disabled', 'ended') AND j.held_at <= p.at AND EXISTS (
                    SELECT FROM rollout_steps AS s WHERE s.rule = j.key AND s.at > j.held_at
-               ) THEN 'its steps are held since ' || versiongate_internal.time_text(j.held_at)
+               ) THEN 'its steps are held since {' || versiongate_internal.time_text(j.held_at) || '}'
            END), '')
       FROM judged AS j
       JOIN present AS p ON p.key = j.key
@@ -679,11 +679,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.rule_status_at IS
-    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules. Who'
-    ' does not need to know since when a lockout has its status need not look back, which takes most of the time.';
+    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules. Times'
+    ' within a reason stand in braces. Who does not need to know since when a lockout has its status need not look back,'
+    ' which takes most of the time.';
 
 CREATE VIEW rule_status WITH (security_invoker = true) AS
-SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, s.reason
+SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, translate(s.reason, '{}', '') AS reason
   FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
 
 COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages.';

@@ -66,7 +66,7 @@ BEGIN
                    ''
                ) || g.span,
                'Clients there get the message without the lockout, until there is a release for them.',
-               '{}'
+               'Clients there get the message without the lockout. What is so now: `rule list`', NULL
            )::versiongate_internal.warning
       FROM gap AS g
      CROSS JOIN LATERAL (
@@ -94,7 +94,7 @@ BEGIN
                    ': %s comes before it, is final and is sent to everybody whom it is for',
                    versiongate_internal.quoted(g.final)
                ),
-               'Nobody gets it then. Give it a lower position, or narrow the final rule.', NULL
+               'Nobody gets it then. Give it a lower position, or narrow the final rule.', NULL, NULL
            )::versiongate_internal.warning
       FROM unnest(gaps) AS g
      WHERE g.final IS NOT NULL AND g.times <> '{}'
@@ -226,7 +226,7 @@ BEGIN
                 'whether lockouts of %s lose a way out was not judged, as that takes too long',
                 versiongate_internal.first_names(array_remove(judged_bundles, NULL))
             ),
-            'What is so now: SELECT * FROM policy_warnings;', '{}'
+            'What is so now: SELECT * FROM policy_warnings;', 'What is so now: `rule list`', NULL
         )::versiongate_internal.warning;
         RETURN;
     END IF;

@@ -33,7 +33,7 @@ COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change ed
 -- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
 -- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
 CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
-    RETURNS TABLE (item versiongate_internal.warning, columns text[])
+    RETURNS TABLE (item versiongate_internal.warning, columns text[], place jsonb)
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -44,7 +44,8 @@ BEGIN
     IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
         item := (
             'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
-            'Set ends_at, so that it ends by itself.', of_rule
+            'Set ends_at, so that it ends by itself.',
+            'For an end: `rule edit {rule} --ends-at +2h`', of_rule
         );
         columns := '{enabled,lockout,lockout_without_update,ends_at}';
         RETURN NEXT;
@@ -52,7 +53,8 @@ BEGIN
     IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
         item := (
             'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
-            'Set link to ''store'', or to an address.', of_rule
+            'Set link to ''store'', or to an address.',
+            '`rule edit {rule} --link store`', of_rule
         );
         columns := of_links;
         RETURN NEXT;
@@ -66,9 +68,9 @@ BEGIN
                        'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
                        coalesce(missing.platform, 'ios')
                    ),
-                   jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
+                   '`app edit {bundle} --store-link {platform}=https://...`', missing_at.place
                )::versiongate_internal.warning,
-               of_links
+               of_links, missing_at.place
           FROM (
               SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
                UNION
@@ -78,6 +80,7 @@ BEGIN
                WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
                  AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
           ) AS missing
+         CROSS JOIN LATERAL jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform) AS missing_at(place)
          WHERE NOT EXISTS (
                    SELECT FROM store_links AS s
                     WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
@@ -115,7 +118,7 @@ BEGIN
       FROM rules AS r
      CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS l
      WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, l.columns)
-        OR places <> '{}' AND r.enabled AND r.lockout AND (l.item).fault_values = ANY (places)
+        OR places <> '{}' AND r.enabled AND r.lockout AND l.place = ANY (places)
      ORDER BY r.key
      LIMIT 20;
 END
@@ -137,6 +140,7 @@ AS $$
                'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
                r.bundle, coalesce(r.platforms[1], 'ios'), r.target
            ),
+           'Once users can get it: `release add {bundle} {version} --platform {platform}`',
            jsonb_build_object(
                'bundle', r.bundle, 'version', r.target,
                'platform', CASE WHEN cardinality(r.platforms) = 1 THEN r.platforms[1] END
@@ -196,6 +200,7 @@ BEGIN
                ) END,
                format('UPDATE rules SET rollout = %s WHERE key = %L;', trim_scale(edited.share_before), edited.key)
            ),
+           'For a share from now on: `rule rollout {rule} {percent}%`',
            jsonb_build_object('rule', edited.key, 'percent', trim_scale(edited.share_before)::text)
       FROM versiongate_internal.edited_shares(this_token) AS edited
       JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
@@ -234,7 +239,7 @@ AS $$
            ),
            'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
            ' another key.',
-           NULL::jsonb
+           NULL, NULL::jsonb
       FROM known AS added
       JOIN known AS removed ON removed.key = added.key AND removed.is_removed
       JOIN changes AS c ON c.token = removed.token
@@ -306,7 +311,7 @@ CREATE FUNCTION versiongate_internal.large_app_warnings(edits versiongate_intern
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-    SELECT 'apps.bundle', 'apps_large', w.warning, w.hint, NULL::jsonb
+    SELECT 'apps.bundle', 'apps_large', w.warning, w.hint, NULL, NULL::jsonb
       FROM (SELECT '{bundle,enabled,rollout,title,text,link}'::text[]) AS columns(sent)
      CROSS JOIN LATERAL versiongate_internal.app_warnings(ARRAY(
                SELECT a.bundle
@@ -387,7 +392,7 @@ BEGIN
                 CASE WHEN part.table_name = 'apps' THEN '' ELSE coalesce(' of ' || part.bundle, ' for every app') END
             ),
             'If that is not meant: ROLLBACK; or, after the commit: SELECT undo_change(max(id)) FROM changes;',
-            '{}'::jsonb
+            'To take it back: `undo`', NULL
         )::versiongate_internal.warning;
     END LOOP;
 END
@@ -504,7 +509,7 @@ BEGIN
                            ' count.'
                    END
                ),
-               NULL
+               NULL, NULL
            )::versiongate_internal.warning
       FROM never AS n
       JOIN placed AS q ON q.id = n.id
@@ -520,6 +525,8 @@ BEGIN
                    'As it is, everybody counts as able to install it. If it needs %s too: UPDATE releases SET min_os = %1$L'
                    ' WHERE id = %s;', b.min_os, q.id
                ),
+               'As it is, everybody counts as able to install it. If it needs {min_os} too:'
+               ' `release edit {bundle} {version} --platform {platform} --min-os {min_os}`',
                jsonb_build_object('bundle', q.bundle, 'version', q.version, 'platform', q.platform, 'min_os', b.min_os)
            )::versiongate_internal.warning
       FROM placed AS q
@@ -538,7 +545,7 @@ BEGIN
                      ),
                      'Of builds for several processors a store gives each device its own, so none is the way out of another:'
                      ' leave out all that went live together, or none. Else it is right.',
-                     NULL
+                     NULL, NULL
                  )::versiongate_internal.warning
             FROM versiongate_internal.read_rules(ARRAY(
                      SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
@@ -591,7 +598,7 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
        UNION ALL
       SELECT s.key, NULL,
              format('rule %s is waiting', versiongate_internal.quoted(s.key)),
-             format('Why: %s.', s.reason),
+             format('Why: %s.', translate(s.reason, '{}', '')),
              CASE
                  WHEN s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
                  WHEN starts_with(s.reason, 'its rollout is 0 %; ')

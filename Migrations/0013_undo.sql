@@ -241,7 +241,11 @@ BEGIN
             MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
             DETAIL = versiongate_internal.first_names(reasons, E'\n'),
             HINT = 'Undo the later changes first, or edit the rows by hand.',
-            DATATYPE = jsonb_build_object('fault', 'undo_conflict', 'values', jsonb_build_object('change', change_id::text));
+            DATATYPE = jsonb_build_object(
+                'command', 'Undo the later changes first, the newest of them first. Or bring back the whole policy as it stood'
+                    ' before, whoever changed it since: `undo --to {change}`',
+                'words', jsonb_build_object('change', (change_id - 1)::text)
+            );
     END IF;
 END
 $$;
@@ -346,7 +350,7 @@ BEGIN
         RAISE no_data_found USING
             MESSAGE = format('there is no change %s', coalesce(id::text, 'NULL')),
             HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;',
-            DATATYPE = '{"fault": "no_change"}';
+            DATATYPE = '{"command": "The changes: `history`"}';
     END IF;
     PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
     IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN

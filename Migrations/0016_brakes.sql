@@ -14,7 +14,7 @@ BEGIN
     IF NOT FOUND THEN
         refused := versiongate_internal.refuse_reference(
             'rules.key', 'rule', versiongate_internal.quoted(known_rule.key),
-            'The rules are listed by: SELECT key FROM rules;', 'no_rule'
+            'The rules are listed by: SELECT key FROM rules;', 'The rules: `rule list`'
         );
     END IF;
     RETURN rule;
@@ -36,7 +36,8 @@ BEGIN
             'rules.held_at',
             format('%s has no step to come that could be held', versiongate_internal.quoted(hold_rule.key)),
             'To reach fewer installs, set rollout; to reach nobody, set enabled to false.',
-            NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key), 'nothing_to_hold'
+            NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key),
+            command => 'To reach fewer installs: `rule rollout {key} PERCENT`; to reach nobody: `rule disable {key}`'
         );
     END IF;
     UPDATE rules AS r SET held_at = least(r.held_at, hold_rule.at) WHERE r.key = hold_rule.key
@@ -193,7 +194,7 @@ BEGIN
     IF NOT FOUND THEN
         refused := versiongate_internal.refuse_reference(
             'apps.bundle', 'app', versiongate_internal.quoted(brake_app.bundle),
-            'The apps are listed by: SELECT bundle FROM apps;', 'no_app'
+            'The apps are listed by: SELECT bundle FROM apps;', 'The apps: `app list`'
         );
     END IF;
     IF app.paused THEN

@@ -1,3 +1,4 @@
+package import Hummingbird
 package import Logging
 package import Postgres
 import Synchronization
@@ -12,7 +13,10 @@ package actor PolicyPages {
     private let clock: @Sendable () -> Timestamp
     private let database: PageDatabase
     private nonisolated let requests = Atomic(0)
-    private var kept = KeptPages()
+    private var cache = PageCache()
+
+    /// How many requests wait or are answered.
+    nonisolated var load: Int { requests.load(ordering: .relaxed) }
 
     /// The most requests that wait for the one that is answered.
     static let mostWaiting = 16
@@ -41,73 +45,90 @@ package actor PolicyPages {
     /// Closes the connection to the database.
     package func close() async { await database.close() }
 
-    /// Answers a GET.
-    package nonisolated func respond(to request: PageRequest) async -> PageResponse {
-        if case .asset(let name) = request.route, let asset = PageTemplates.all.assets[name] {
-            return asset.response(knownTag: request.knownTag)
+    // MARK: - Routes
+
+    private typealias Making = @Sendable (PageQuestion, PageContext) throws -> any Page
+
+    private static let pages: [(path: RouterPath, make: Making)] = [
+        ("/", { OverviewPage($1) }), ("/apps", { AppsPage($1) }),
+        ("/apps/:bundle", { try AppPage($0.part("bundle"), $0.period(), $1) }), ("/rules", { RulesPage($1) }),
+        ("/rules/:key", { try RulePage($0.part("key"), $0.period(), $1) }),
+        ("/try", { try TryPage(CheckForm($0.members), $1) }),
+        ("/history", { question, _ in try HistoryPage(question) }),
+        ("/unknowns", { _, _ in UnknownsPage() }),
+        ("/overview/{chart}.csv", { try ChartFile($0.part("chart"), of: .allApps, $0.period(), $1) }),
+        (
+            "/apps/:bundle/{chart}.csv",
+            { try ChartFile($0.part("chart"), of: .app($0.part("bundle")), $0.period(), $1) }
+        ),
+        ("/rules/:key/{chart}.csv", { try ChartFile($0.part("chart"), of: .rule($0.part("key")), $0.period(), $1) }),
+    ]
+
+    /// Adds the pages, and what they load, to a router.
+    package nonisolated func addRoutes(to routes: RouterGroup<some RequestContext>) {
+        for (path, make) in Self.pages {
+            routes.get(path) { request, context in await self.respond(to: request, context.parameters, make) }
         }
+        for (name, asset) in PageTemplates.all.assets {
+            routes.get(RouterPath("/assets/\(name)")) { request, _ in asset.response(to: request) }
+        }
+    }
+
+    /// The page for an address at which there is none.
+    package nonisolated func notFound(_ request: Request) async -> Response {
+        await respond(to: request, Parameters()) { _, _ in
+            throw PageProblem(404, "There is no such page", "The address may be misspelled.")
+        }
+    }
+
+    // MARK: - Answers
+
+    private nonisolated func respond(to request: Request, _ parameters: Parameters, _ make: Making) async -> Response {
         // Whoever waits has come to the thread of the pages already, so it is too late to count there.
         defer { requests.subtract(1, ordering: .relaxed) }
-        guard requests.add(1, ordering: .relaxed).newValue <= Self.mostWaiting + 1 else { return Self.busy }
-        return await page(request)
+        guard requests.add(1, ordering: .relaxed).newValue <= Self.mostWaiting + 1 else {
+            return .text(
+                .serviceUnavailable,
+                "Too many pages are asked for at once. They are made one after the other, so that checks are not delayed."
+                    + " Reload in a few seconds.\n",
+                [.retryAfter: "5"]
+            )
+        }
+        return await page(request, parameters, make)
     }
 
-    private static let busy = PageResponse(
-        status: 503,
-        text: """
-            Too many pages are asked for at once. They are made one after the other, so that checks are not delayed. \
-            Reload in a few seconds.
-
-            """,
-        fields: [("Retry-After", "5")]
-    )
-
-    private func page(_ request: PageRequest) async -> PageResponse {
-        var scene = PageScene(facts: facts(), now: clock())
-        let address = KeptPages.Address(route: request.route, query: request.query)
-        if let page = kept.page(address, at: scene.now) { return page }
+    private func page(_ request: Request, _ parameters: Parameters, _ make: Making) async -> Response {
+        var context = PageContext(facts: facts(), now: clock())
+        let address = request.uri.string
+        if let page = cache.page(address, at: context.now) { return page }
         do {
-            let response = try await answer(request, &scene)
-            if request.route != .attempt { kept.keep(response, address, at: scene.now) }
+            let page = try make(PageQuestion(request, parameters), context)
+            let response = try await response(page, &context)
+            cache.keep(response, address, at: context.now)
             return response
         } catch let problem as PageProblem {
-            return scene.problem(problem)
+            return context.problem(problem)
         } catch {
-            return scene.problem(PageProblem(500, "This page cannot be made", "\(error)"))
+            return context.problem(PageProblem(500, "This page cannot be made", "\(error)"))
         }
     }
 
-    private func answer(_ request: PageRequest, _ scene: inout PageScene) async throws -> PageResponse {
-        let members = try request.members()
-        return switch request.route {
-        case .overview: try await response(OverviewPage(scene), &scene)
-        case .app(let bundle): try await response(AppPage(bundle, PagePeriod(members), scene), &scene)
-        case .rule(let key): try await response(RulePage(key, PagePeriod(members), scene), &scene)
-        case .attempt: try await response(TryPage(TryQuestion(members), scene), &scene)
-        case .history: try await response(HistoryPage(members), &scene)
-        case .unknowns: try await response(UnknownsPage(), &scene)
-        case .chart(let name, let owner):
-            try await response(ChartFile(name, of: owner, PagePeriod(members), scene), &scene)
-        case .asset, .nothing: throw PageProblem(404, "There is no such page", "The address may be misspelled.")
-        }
+    private func response<Shown: Page>(_ page: Shown, _ context: inout PageContext) async throws -> Response {
+        let figures = try await figures(of: page, &context)
+        return try page.response(figures, context)
     }
 
-    private func response(_ page: some Page, _ scene: inout PageScene) async throws -> PageResponse {
-        let figures = try await figures(of: page, &scene)
-        return try page.response(figures, scene)
-    }
-
-    /// Reads what a page shows beside the policy in memory; nil, and a notice in the scene, where it cannot be read.
-    private func figures<Shown: Page>(of page: Shown, _ scene: inout PageScene) async throws -> Shown.Figures? {
-        guard scene.facts.databaseIsReachable else {
-            scene.note(.away("the last attempts to reach it failed"))
+    /// Reads what a page shows beside the policy in memory; nil, and a note in the context, where it cannot be read.
+    private func figures<Shown: Page>(of page: Shown, _ context: inout PageContext) async throws -> Shown.Figures? {
+        guard context.facts.databaseIsReachable else {
+            context.note(.away("the last attempts to reach it failed"))
             return nil
         }
         guard page.hasFigures else { return nil }
         do throws(PageDatabase.Fault) {
             return try await database.read { try page.figures($0) }
         } catch {
-            scene.note(error)
+            context.note(error)
             return nil
         }
     }
@@ -126,46 +147,33 @@ protocol Page: Sendable {
 
     /// The answer.
     ///
-    /// - Parameter figures: nil: they cannot be read, and the scene says why.
-    func response(_ figures: Figures?, _ scene: PageScene) throws -> PageResponse
+    /// - Parameter figures: nil: they cannot be read, and the context says why.
+    func response(_ figures: Figures?, _ context: PageContext) throws -> Response
 }
 
 extension Page {
     var hasFigures: Bool { true }
 }
 
-/// The pages of the last seconds, so that many who look at one page cost as much as one.
-struct KeptPages {
-    /// What a page was asked by.
-    struct Address: Hashable {
-        let route: PageRoute
-        let query: String
-    }
-
+/// The pages of the last seconds by their addresses, so that many who look at one page cost as much as one.
+private struct PageCache {
     private static let microseconds: Int64 = 5_000_000
     private static let mostBytes = 8 << 20
 
-    private var pages: [Address: (page: PageResponse, at: Timestamp)] = [:]
-    private var bytes = 0
+    private var pages: [String: (page: Response, bytes: Int, at: Timestamp)] = [:]
 
-    func page(_ address: Address, at now: Timestamp) -> PageResponse? {
-        guard let (page, at) = pages[address], at <= now, now < at.advanced(byMicroseconds: Self.microseconds) else {
-            return nil
-        }
-        return page
+    private static func isFresh(_ at: Timestamp, _ now: Timestamp) -> Bool {
+        at <= now && now < at.advanced(byMicroseconds: microseconds)
     }
 
-    mutating func keep(_ page: PageResponse, _ address: Address, at now: Timestamp) {
-        guard page.status == 200, page.body.count <= Self.mostBytes / 4 else { return }
-        let old = pages.filter { now >= $1.at.advanced(byMicroseconds: Self.microseconds) || now < $1.at }.keys
-        for address in old { remove(address) }
-        remove(address)
-        if bytes + page.body.count > Self.mostBytes { (pages, bytes) = ([:], 0) }
-        pages[address] = (page, now)
-        bytes += page.body.count
+    func page(_ address: String, at now: Timestamp) -> Response? {
+        pages[address].flatMap { Self.isFresh($0.at, now) ? $0.page : nil }
     }
 
-    private mutating func remove(_ address: Address) {
-        if let (page, _) = pages.removeValue(forKey: address) { bytes -= page.body.count }
+    mutating func keep(_ page: Response, _ address: String, at now: Timestamp) {
+        guard page.status == .ok, let bytes = page.body.contentLength, bytes <= Self.mostBytes / 4 else { return }
+        pages = pages.filter { Self.isFresh($1.at, now) }
+        if pages.values.reduce(bytes, { $0 + $1.bytes }) > Self.mostBytes { pages = [:] }
+        pages[address] = (page, bytes, now)
     }
 }

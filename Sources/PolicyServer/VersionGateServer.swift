@@ -125,7 +125,7 @@ package struct VersionGateServer: Sendable {
             facts: { ServerFacts(policy, counting, tls, lockoutKey, brake: configuration.brake) },
             database: pagesDatabase, clock: clock, logger: logger
         )
-        let responder = ManagementResponder(
+        let routes = ManagementRouter(
             hosts: HostCheck(names: configuration.managementNames + [configuration.managementAddress.host]),
             policy: policy,
             tls: tls,
@@ -141,7 +141,7 @@ package struct VersionGateServer: Sendable {
             clock: clock
         )
         let management = ManagementListener.application(
-            address: configuration.managementAddress, responder: responder, connections: managementConnections,
+            address: configuration.managementAddress, router: routes.router, connections: managementConnections,
             eventLoopGroup: managementGroup, logger: logger, onBound: { readiness.management($0) }
         )
         var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)

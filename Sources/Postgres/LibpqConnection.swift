@@ -1,4 +1,5 @@
 import CLibpq
+import Glibc
 
 /// A connection of libpq with every wait bounded and ended by the cancellation of the task.
 ///
@@ -24,7 +25,7 @@ final class LibpqConnection {
         guard PQstatus(connection) == CONNECTION_OK, let connection else {
             let message = PostgresError.oneLine(PQerrorMessage(connection))
             close()
-            throw PostgresError(.connectionFailed, message)
+            throw PostgresError(.connectionFailed, message, hint: Self.hint(message, configuration.service))
         }
         notices.attach(to: connection)
         guard PQsetnonblocking(connection, 1) == 0 else { throw lost() }
@@ -32,6 +33,16 @@ final class LibpqConnection {
     }
 
     deinit { close() }
+
+    /// How a service is written, and where.
+    private static func hint(_ message: String, _ service: String?) -> String? {
+        guard let service, message.hasPrefix("definition of service ") || message.contains("service file ") else {
+            return nil
+        }
+        let variable = getenv("PGSERVICEFILE").map { String(cString: $0) }
+        let file = variable ?? getenv("HOME").map { String(cString: $0) + "/.pg_service.conf" } ?? "~/.pg_service.conf"
+        return "Write it into \(file): [\(service)], and on lines below that host=HOST, dbname=DATABASE and user=USER."
+    }
 
     /// Sets what our statements rely on, since every role may set defaults for its own sessions to come.
     private func configureSession(_ configuration: PostgresConfiguration) throws(PostgresError) {

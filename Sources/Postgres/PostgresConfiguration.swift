@@ -12,7 +12,7 @@ public struct PostgresConfiguration: Sendable {
     public var applicationName: String
 
     /// The time to wait for each host to accept the connection, unless the connection string has a
-    /// `connect_timeout`. Counted in whole seconds; libpq waits for two at least.
+    /// `connect_timeout`; that of a service does not count. Counted in whole seconds; libpq waits for two at least.
     public var connectTimeout: Duration
 
     /// The time that a single wait for the server may last with nothing arriving, before the connection is given up.
@@ -60,7 +60,7 @@ extension PostgresConfiguration {
             "standard_conforming_strings": "on",
             "default_transaction_read_only": "off",
             "client_min_messages": "notice",
-            "DateStyle": "ISO",
+            "DateStyle": "'ISO, YMD'",
             "IntervalStyle": "postgres",
             "statement_timeout": String(statementTimeout?.milliseconds ?? 0),
             "lock_timeout": String((lockTimeout ?? .seconds(10)).milliseconds),

@@ -86,12 +86,16 @@ extension PostgresConnection {
 public enum PostgresTransactionMode: Sendable {
     /// Reads and writes; each statement sees what was committed before it (`READ COMMITTED`).
     case readWrite
+    /// Reads and writes; all statements see the same moment, and a write fails with `serialization_failure` where another
+    /// transaction has written meanwhile.
+    case repeatableRead
     /// Reads only; all statements see the same moment.
     case repeatableReadReadOnly
 
     var beginStatement: String {
         switch self {
         case .readWrite: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"
         case .repeatableReadReadOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         }
     }

@@ -19,6 +19,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     public static let featureNotSupported = Self(rawValue: "0A000")
     /// `no_data_found`.
     public static let noDataFound = Self(rawValue: "P0002")
+    /// `datetime_field_overflow`: no day of the calendar, or no time of a day.
+    public static let datetimeFieldOverflow = Self(rawValue: "22008")
     /// `not_null_violation`.
     public static let notNullViolation = Self(rawValue: "23502")
     /// `foreign_key_violation`.
@@ -29,6 +31,8 @@ public struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStri
     public static let checkViolation = Self(rawValue: "23514")
     /// `read_only_sql_transaction`: also what a hot standby says to a write.
     public static let readOnlyTransaction = Self(rawValue: "25006")
+    /// `serialization_failure`: another transaction has written what this one would.
+    public static let serializationFailure = Self(rawValue: "40001")
     /// `deadlock_detected`.
     public static let deadlockDetected = Self(rawValue: "40P01")
     /// `dependent_objects_still_exist`.

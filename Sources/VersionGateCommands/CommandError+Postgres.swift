@@ -107,7 +107,7 @@ extension CommandError {
         case .connectionFailed:
             self.init(
                 "the database cannot be reached: \(error.message); to stop lockouts without it: `versiongate brake on`, on the "
-                    + "machine of each server; otherwise check --database-url, --context or DATABASE_URL, and that PostgreSQL runs"
+                    + "machine of each server; otherwise check --database-url, DATABASE_URL or PGSERVICE, and that PostgreSQL runs"
                     + (error.hint.map { "\nHint: \($0)" } ?? "")
             )
         default:

@@ -6,7 +6,7 @@ import UpdatePolicy
 extension VersionGate {
     /// Runs the command that the arguments name.
     ///
-    /// What is wrong with the arguments is said by the argument parser, except where ``UsageFault`` knows better.
+    /// What is wrong with the arguments is said by the argument parser, or by ``UsageFault``.
     ///
     /// - Returns: The exit code.
     package static func run() async -> Int32 {
@@ -21,11 +21,10 @@ extension VersionGate {
             return ExitCode.success.rawValue
         }
         let fault = UsageFault(words)
-        let (mistake, warnings) = fault.judgement
-        if let mistake { return refuse(mistake) }
-        for warning in warnings { CommandError(warning).printAsWarning() }
+        if let unknown = fault.unknownCommand { return refuse(unknown) }
         do {
             var command = try await asyncParseAsRoot(words)
+            if let repeated = fault.repeatedOption(of: command) { return refuse(repeated) }
             guard var command = command as? any AsyncParsableCommand else {
                 try command.run()
                 return ExitCode.success.rawValue
@@ -67,12 +66,13 @@ extension VersionGate {
                 print(text)
                 return ExitCode.success.rawValue
             }
+            if let unasked = fault.unaskedHelp { return refuse(unasked) }
             // A noun without its verb: nothing was done, and a script must see that.
             printError(text + "\n")
             return ExitCode.validationFailure.rawValue
         }
         text.removeFirst(errorPrefix.count)
-        return refuse(fault.explanation ?? text)
+        return refuse(fault.explained(text))
     }
 
     /// Says what is wrong with the command line.

@@ -13,13 +13,13 @@ package struct VersionGate: AsyncParsableCommand {
 
             Without --database-url and DATABASE_URL, commands use a private PostgreSQL in the state folder.
 
-            Write a time as a time of day in the time zone of this machine (22:00, tomorrow 9:00, friday 9:00), as a \
-            date with a time (2026-03-01 12:00), in ISO 8601 with an offset (2026-03-01T12:00:00Z), or from now (+2h, \
-            -30m). 22:00 is the next one, and the last one for --since and --to; how a time without an offset was \
-            understood is printed. The clock of the database decides what now is.
+            Write a time in ISO 8601 with an offset (2026-03-01T12:00:00Z), from now (+2h, -30m), or as PostgreSQL \
+            reads it in the time zone of this machine (tomorrow 9:00, 2026-03-01 12:00); how it did is printed. The \
+            clock of the database decides what now is.
 
             A terminal shows colours, unless NO_COLOR is set. Exit codes: 0 done, 1 refused or failed, 64 invalid \
-            command line, and 2 when plan finds differences.
+            command line, and 2 when plan finds differences. versiongate --version prints the version, and versiongate \
+            --generate-completion-script SHELL the completions for bash, zsh or fish.
 
             Example, a server and a first check:
               versiongate serve
@@ -47,15 +47,11 @@ package struct VersionGate: AsyncParsableCommand {
                 ]
             ),
             CommandGroup(name: "Database", subcommands: [DatabaseCommand.self, UserCommand.self]),
-            CommandGroup(name: "Shell", subcommands: [CompletionsCommand.self]),
         ]
     )
 
     /// The version of this program.
     package static let versionText = "0.1.0"
-
-    @Flag(name: .customLong("version"), help: "Show the version.")
-    var showsVersion = false
 
     /// Creates the command; the argument parser fills it in.
     package init() {}

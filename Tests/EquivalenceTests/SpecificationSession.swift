@@ -107,7 +107,7 @@ struct SpecificationSession {
     private static let statusesQuery = """
         SELECT versiongate_internal.time_text(status.at), status.key, status.status,
                versiongate_internal.time_text(status.since), versiongate_internal.time_text(status.next),
-               status.rollout::text, status.reason
+               status.rollout::text, translate(status.reason, '{}', '')
           FROM versiongate_internal.rule_status_at($1::text[]::timestamptz[]) WITH ORDINALITY
                    AS status(at, key, bundle, status, since, next, rollout, reason, place)
          ORDER BY status.place

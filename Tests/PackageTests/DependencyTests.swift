@@ -16,7 +16,10 @@ struct DependencyTests {
         "UpdateFeeds": ["UpdatePolicy"],
         "FeedTemplates": ["UpdateFeeds", "UpdatePolicy"],
         "PolicyStore": ["Logging", "Postgres", "UpdatePolicy"],
-        "PolicyPages": ["Logging", "Mustache", "PolicyStore", "Postgres", "UpdatePolicy"],
+        "Reports": ["PolicyStore", "UpdatePolicy"],
+        "PolicyPages": [
+            "HTTPTypes", "Hummingbird", "Logging", "Mustache", "PolicyStore", "Postgres", "Reports", "UpdatePolicy",
+        ],
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
@@ -31,7 +34,7 @@ struct DependencyTests {
         "VersionGateCommands": [
             "ArgumentParser", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres",
-            "PrivatePostgres", "Systemd",
+            "PrivatePostgres", "Reports", "Systemd",
             "UpdateFeeds", "UpdatePolicy", "Yams",
         ],
         "versiongate": ["ArgumentParser", "VersionGateCommands"],

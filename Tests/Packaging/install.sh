@@ -127,7 +127,7 @@ while read -r -t 60 line <&"${SERVER[0]}"; do
     [[ ! $line =~ public\ (http://[^ ]+) ]] || { address=${BASH_REMATCH[1]}; break; }
 done
 [[ -n $address ]] || fail "the server did not start"
-answer=$(inside versiongate check --format json --server "$address" bundle=com.example.hello version=1.1 platform=ios)
+answer=$(curl --silent --show-error "$address/v1/check?bundle=com.example.hello&version=1.1&platform=ios")
 printf '%s\nanswered %d ms after dpkg -i began\n' "$answer" $((($(date +%s%N) - begin) / 1000000))
 kill "$server"
 wait "$server" || true

@@ -101,7 +101,7 @@ NOTES = ["\u202eevil\u202c \u202d \u2067 open", "a\ttab \u2028 \u2029 \ufeff", "
 STRANGE = """
 const known = new Set(("html head meta title link script body a header nav ul ol li dl div dt dd span time main h1 h2 h3 p pre"
   + " code footer section table thead tbody tr th td caption details summary figure figcaption svg desc g path rect text line"
-  + " circle polyline polygon tspan defs pattern clipPath data bdi form label input textarea button article del ins br strong em"
+  + " circle polyline polygon tspan defs pattern clipPath data bdi form label input datalist option textarea button article del ins br strong em"
 ).split(" "));
 const faults = [];
 if (window.ran !== undefined) faults.push("an attack ran");

@@ -73,7 +73,7 @@ struct RoundTripTests {
         let difference = PolicyDifference(from: present, to: wanted)
         do {
             _ = try await PolicyEditing(connection, logger: TestDatabase.logger)
-                .edit(by: EditAuthor(osUser: nil, why: nil), consent: wanted.rules.map(\.key)) {
+                .commit(by: EditAuthor(osUser: nil, why: nil), consent: wanted.rules.map(\.key)) {
                     try $0.make(difference, from: version)
                 }
         } catch let refusals as PolicyRefusals {

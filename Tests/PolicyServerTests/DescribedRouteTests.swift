@@ -52,6 +52,6 @@ struct DescribedRouteTests {
     func describesManagementListener() throws {
         let described = try Self.described(management: true)
         #expect(Set(described.values) == [["get"]])
-        #expect(Set(described.keys) == Set(ManagementRoute.Document.allCases.map { "/\($0.rawValue)" }))
+        #expect(Set(described.keys) == Set(ManagementDocument.allCases.map { "/\($0.rawValue)" }))
     }
 }

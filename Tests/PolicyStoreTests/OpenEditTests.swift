@@ -156,7 +156,7 @@ struct OpenEditTests {
         case ..<58: _ = try await connection.query("SELECT brake_app($1)", [random.pick(["a", "b", "c"])])
         case ..<74:
             let (title, changed, ramped) = ("t\(random.next())", random.some(keys, upTo: 5), random.some(keys, upTo: 3))
-            _ = try await editing.edit(by: author) { editor in
+            _ = try await editing.commit(by: author) { editor in
                 let version = try PolicyReader.version(editor.session)
                 let policy = try PolicyReader.editedPolicy(editor.session)
                 var wanted = policy
@@ -174,10 +174,10 @@ struct OpenEditTests {
             }
         case ..<82:
             let (now, later) = (Timestamp(secondsSince1970: 1_700_000_000), Timestamp(secondsSince1970: 4_400_000_000))
-            _ = try await editing.edit(by: author) { try $0.ramp(rule: key, [(later, "50")], now: now) }
+            _ = try await editing.commit(by: author) { try $0.ramp(rule: key, [(later, "50")], now: now) }
         case ..<86:
             let isPaused = random.chance(50)
-            _ = try await editing.edit(by: author) { editor in
+            _ = try await editing.commit(by: author) { editor in
                 try editor.lock(where: [ColumnValue<App>]())
                 try editor.update(where: [.init(\App.paused, !isPaused)], set: [.init(\.paused, isPaused)])
             }

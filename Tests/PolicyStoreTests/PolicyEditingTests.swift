@@ -20,7 +20,7 @@ struct PolicyEditingTests {
     func reportsTheChange() async throws {
         let (editing, _) = try await editing()
         let added = try #require(
-            try await editing.edit(by: Self.author) { editor in
+            try await editing.commit(by: Self.author) { editor in
                 try editor.insert([
                     .init(\Rule.key, "k"), .init(\.title, "t"), .init(\.text, "x"), .init(\.rollout, written: "12.5"),
                 ])
@@ -34,7 +34,7 @@ struct PolicyEditingTests {
         #expect(added.rows[0].columns.contains(PolicyChange.Column(name: "rollout", before: nil, after: "12.5")))
 
         let changed = try #require(
-            try await editing.edit(by: Self.author) { editor in
+            try await editing.commit(by: Self.author) { editor in
                 try editor.update(
                     where: [.init(\Rule.key, "k")],
                     set: [.init(\.rollout, written: "25"), .init(\.title, "t")]
@@ -48,8 +48,8 @@ struct PolicyEditingTests {
     @Test("An edit is nothing when nothing differs")
     func reportsNothing() async throws {
         let (editing, _) = try await editing()
-        _ = try await editing.edit(by: Self.author) { try $0.insert([.init(\App.bundle, "a")]) }
-        let change = try await editing.edit(by: Self.author) { editor in
+        _ = try await editing.commit(by: Self.author) { try $0.insert([.init(\App.bundle, "a")]) }
+        let change = try await editing.commit(by: Self.author) { editor in
             try editor.update(where: [.init(\App.bundle, "A")], set: [.init(\.paused, false)])
         }
         #expect(change == nil)
@@ -59,7 +59,7 @@ struct PolicyEditingTests {
     func leavesNothingBehind() async throws {
         let (editing, connection) = try await editing()
         await #expect(throws: PostgresError.self) {
-            try await editing.edit(by: Self.author) { editor in
+            try await editing.commit(by: Self.author) { editor in
                 try editor.insert([.init(\App.bundle, "a")])
                 try editor.insert([.init(\Rule.key, "k"), .init(\.title, ""), .init(\.text, "x")])
             }
@@ -69,16 +69,16 @@ struct PolicyEditingTests {
     }
 
     @Test(
-        "An edit that another one overtakes while it is rehearsed is rehearsed again, also where it affects no client"
+        "An edit that another one overtakes while it is tried is tried again, also where it affects no client"
     )
     func isOvertaken() async throws {
         let (editing, _) = try await editing()
-        _ = try await editing.edit(by: Self.author) {
+        _ = try await editing.commit(by: Self.author) {
             try $0.insert([.init(\Rule.key, "k"), .init(\.title, "t"), .init(\.text, "x")])
         }
         let database = TestDatabase.current
         let attempts = Mutex(0)
-        let outcome = try await editing.rehearse { editor in
+        let dryRun = try await editing.dryRun { editor in
             let isFirst = attempts.withLock { attempts in
                 attempts += 1
                 return attempts == 1
@@ -94,12 +94,10 @@ struct PolicyEditingTests {
             }
             try editor.update(where: [.init(\Rule.key, "k")], set: [.init(\.title, "u")])
         }
-        guard case .rehearsed(let change, let base) = outcome else {
-            Issue.record("it needs no review: the rule is disabled")
-            return
-        }
         #expect(attempts.withLock(\.self) == 2)
-        #expect(base.revision == 2 && change.id == 3)
+        #expect(dryRun?.base.revision == 2 && dryRun?.change.id == 3)
+        // The rule is disabled.
+        #expect(dryRun?.reach == nil)
         #expect(try await database.psql("SELECT title, lockout FROM rules").output == "t|t\n")
     }
 
@@ -107,16 +105,16 @@ struct PolicyEditingTests {
     func undoes() async throws {
         let (editing, connection) = try await editing()
         let added = try #require(
-            try await editing.edit(by: Self.author) {
+            try await editing.commit(by: Self.author) {
                 try $0.insert([.init(\App.bundle, "a"), .init(\.name, "A")])
             }
         )
         let undone = try #require(
-            try await editing.edit(by: Self.author) { try PolicyHistory($0.session).undo(added.id) }
+            try await editing.commit(by: Self.author) { try PolicyHistory($0.session).undo(added.id) }
         )
         #expect(undone.undoes == added.id)
         #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
-        _ = try await editing.edit(by: Self.author) { try PolicyHistory($0.session).undo(undone.id) }
+        _ = try await editing.commit(by: Self.author) { try PolicyHistory($0.session).undo(undone.id) }
         #expect(try await connection.query("SELECT name FROM apps").value(as: String.self) == "A")
     }
 }

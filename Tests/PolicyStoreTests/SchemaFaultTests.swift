@@ -116,7 +116,7 @@ struct SchemaFaultTests {
             await role.close()
             let admin = try await server.connect(user: "versiongate_admin")
             let edited = try await PolicyEditing(admin, logger: TestDatabase.logger)
-                .edit(by: EditAuthor(osUser: nil, why: nil)) { editor in
+                .commit(by: EditAuthor(osUser: nil, why: nil)) { editor in
                     try editor.insert([.init(\App.bundle, "a")])
                 }
             #expect(edited?.id == 1)
@@ -131,7 +131,7 @@ struct SchemaFaultTests {
             )
             #expect(
                 try settings.value(as: String.self)
-                    == "public, pg_temp; off; 0; 10s; notice; on; 0; 5min; ISO, DMY; postgres"
+                    == "public, pg_temp; off; 0; 10s; notice; on; 0; 5min; ISO, YMD; postgres"
             )
             await admin.close()
         }

@@ -101,7 +101,7 @@ struct SchemaMigratorTests {
         await #expect(throws: newer) { try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection) }
         await #expect(throws: newer) {
             try await PolicyEditing(connection, logger: TestDatabase.logger)
-                .edit(by: EditAuthor(osUser: nil, why: nil)) { try $0.insert([.init(\App.bundle, "a")]) }
+                .commit(by: EditAuthor(osUser: nil, why: nil)) { try $0.insert([.init(\App.bundle, "a")]) }
         }
         #expect(try await PolicyReader.policy(connection).rules == [])
     }

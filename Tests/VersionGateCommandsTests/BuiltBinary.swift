@@ -58,7 +58,7 @@ struct BuiltBinary: Sendable {
 
     /// What may be set where the tests run, and means something else to a command.
     private static let foreignVariables = [
-        "DATABASE_URL", "VERSIONGATE_CONTEXT", "VERSIONGATE_STATE_DIR", "SUDO_USER",
+        "DATABASE_URL", "PGSERVICE", "PGSERVICEFILE", "VERSIONGATE_STATE_DIR", "SUDO_USER",
     ]
 
     /// Where the binary is: where `VERSIONGATE_BINARY` says, or else beside the tests.
@@ -100,12 +100,16 @@ struct BuiltBinary: Sendable {
     /// Whether the process of the tests can run a command.
     ///
     /// A server and a private PostgreSQL belong to a process of their own, psql replaces its process, and libpq reads its
-    /// variables itself.
+    /// variables and services itself, all but ``TestDatabase/service``.
     private func canRunHere(_ arguments: [String]) -> Bool {
-        !Self.isChosen && ["DATABASE_URL", "VERSIONGATE_CONTEXT"].contains { variables[$0]?.isEmpty == false }
-            && Set(variables.keys).isSubset(of: ["DATABASE_URL", "VERSIONGATE_CONTEXT", "XDG_CONFIG_HOME", "TZ"])
+        !Self.isChosen && ["DATABASE_URL", "PGSERVICE"].contains { variables[$0]?.isEmpty == false }
+            && Set(variables.keys).isSubset(of: ["DATABASE_URL", "PGSERVICE", "PGSERVICEFILE", "TZ"])
+            && [nil, TestDatabase.service].contains(variables["PGSERVICE"])
             && [nil, Self.centralEurope].contains(variables["TZ"])
             && !arguments.contains { ["serve", "psql", "--private"].contains($0) || $0.hasPrefix("--state-dir") }
+            && !(arguments + [variables["DATABASE_URL"] ?? ""]).contains {
+                $0.contains("service=") && !$0.hasSuffix("service=\(TestDatabase.service)")
+            }
     }
 
     /// A time zone with summer time, which needs no files: `TZ`.

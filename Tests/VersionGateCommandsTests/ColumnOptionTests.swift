@@ -13,7 +13,13 @@ struct ColumnOptionTests {
         "rule": ["enabled": "enable", "held_at": "hold", "rollout": "rollout"],
     ]
 
-    private static func expectOptions<Record: EditableRecord>(of record: Record.Type, _ noun: String) async throws {
+    /// The name of the option for a column.
+    private static func option<Record>(for column: PolicyColumn<Record>) -> String {
+        let name = column.name.replacing("_", with: "-")
+        return column.type.isList ? String(name.dropLast()) : name
+    }
+
+    private static func expectOptions<Record: PolicyRecord>(of record: Record.Type, _ noun: String) async throws {
         let leaves = try await CommandTree.read().leaves
         func names(_ verb: String) throws -> Set<String> {
             let leaf = try #require(leaves.first { $0.path == [noun, verb] })
@@ -27,7 +33,7 @@ struct ColumnOptionTests {
                 #expect(leaves.contains { $0.path == [noun, verb] }, "\(noun) \(verb)")
                 continue
             }
-            let name = ColumnOption<Record>.name(of: column.definition)
+            let name = option(for: column)
             // Options that select rows have the name of their column, so others set it.
             #expect(add.contains(name), "\(noun) add --\(name)")
             #expect(column.role == .identity || edit.contains("set-\(name)") || edit.contains(name), "\(noun) \(name)")
@@ -42,18 +48,18 @@ struct ColumnOptionTests {
         try await Self.expectOptions(of: Rule.self, "rule")
     }
 
-    /// Words that give every option of `add` a value.
-    private static func everyOption<Record: EditableRecord>(of _: Record.Type) -> [String] {
-        Record.options.flatMap { option -> [String] in
-            let column = option.column
-            if column.type == .boolean { return ["--\(option.name)"] }
+    /// Words that give every option of `add` for a column a value.
+    private static func everyOption<Record: PolicyRecord>(of _: Record.Type, _ noun: String) -> [String] {
+        Record.columns.filter { $0.role != .identity && ownCommands[noun]?[$0.name] == nil }.flatMap { column in
+            if column.type == .boolean { return ["--\(option(for: column))"] }
             let example =
                 switch (column.name, column.type) {
                 case ("ends_at", _): "2099-01-01T00:00:00Z"
+                case ("bundle", _): "a"
                 case (_, .attributes): "channel=beta"
                 default: column.definition.example.filter { !"\"[]".contains($0) }.prefix { $0 != "," }.description
                 }
-            return ["--\(option.name)", example]
+            return ["--\(option(for: column))", example]
         }
     }
 
@@ -64,10 +70,9 @@ struct ColumnOptionTests {
     func members() async throws {
         let binary = BuiltBinary(.current)
         for words in [
-            ["app", "add", "a"] + Self.everyOption(of: App.self),
-            ["release", "add", "a", "1.2", "--platform", "ios"] + Self.everyOption(of: Release.self),
-            ["rule", "add", "k"]
-                + Self.everyOption(of: Rule.self).flatMap { $0 == "text" ? ["a"] : [$0] }.filter { $0 != "--enable" },
+            ["app", "add", "a"] + Self.everyOption(of: App.self, "app"),
+            ["release", "add", "a", "1.2", "--platform", "ios"] + Self.everyOption(of: Release.self, "release"),
+            ["rule", "add", "k"] + Self.everyOption(of: Rule.self, "rule"),
         ] {
             let added = try await binary.run(arguments: words + ["--yes"])
             #expect(added.status == 0, "\(words): \(added.errors)")

@@ -6,6 +6,8 @@ import TestRandom
 import TestSystem
 import Testing
 
+@testable import VersionGateCommands
+
 @Suite("Command line")
 struct CommandLineTests {
     @Test("The command line says of every command what it does, and shows an example")
@@ -63,13 +65,21 @@ struct CommandLineTests {
                 #expect(leaf.options.isSuperset(of: ["why", "yes", "dry-run"]), "\(leaf.testDescription)")
             }
             if leaf.options.contains("database-url") {
-                #expect(leaf.options.isSuperset(of: ["state-dir", "context"]), "\(leaf.testDescription)")
+                #expect(leaf.options.isSuperset(of: ["state-dir", "private"]), "\(leaf.testDescription)")
             }
         }
         // It is refused with the command that sets it.
         let edit = leaves.first { $0.path == ["rule", "edit"] }?.command.arguments?.filter { $0.shouldDisplay != false }
         #expect(edit?.contains { $0.preferredName?.name == "rollout" } == false)
         #expect(leaves.count >= 30)
+    }
+
+    @Test("The history has the caller of sudo as the operating system's user, where root says so")
+    func knowsTheCallerOfSudo() {
+        #expect(EditOptions.osUser(["SUDO_USER": "anna"], isRoot: true, userName: "root") == "anna")
+        #expect(EditOptions.osUser(["SUDO_USER": ""], isRoot: true, userName: "root") == "root")
+        #expect(EditOptions.osUser([:], isRoot: true, userName: "root") == "root")
+        #expect(EditOptions.osUser(["SUDO_USER": "anna"], isRoot: false, userName: "carl") == "carl")
     }
 
     @Test("A command is what was typed, also where a preloaded library has moved the environment")
@@ -156,6 +166,37 @@ struct CommandLineTests {
             #expect(result.errors.contains("use the newer versiongate"), "\(leaf.testDescription): \(result.errors)")
         }
         #expect(try await connection.query("SELECT count(*) FROM changes").value(as: Int.self) == 0)
+    }
+
+    /// Values of options that do not take any text.
+    private static let values = [
+        "percent": "5", "time": "2026-01-01T00:00:00Z", "revision|time": "1", "number": "1", "limit": "1",
+        "change": "1",
+        "days": "1", "duration": "1h", "country": "JP", "role": "viewer", "format": "json", "field": "note",
+        "name=value": "a=b", "platform=url": "ios=https://a.example", "url": "https://a.example",
+    ]
+
+    @Test(
+        "The command line refuses an option that takes one value and is given twice, and takes others as often as they are"
+    )
+    func takesOneValue() async throws {
+        let away = BuiltBinary.withoutDatabase()
+        var seen: Set<String> = []
+        // The settings of a server are judged as a whole; others take one of several options.
+        let others = [["serve"], ["release", "notes"], ["undo"]]
+        for leaf in try await CommandTree.read().leaves where !others.contains(leaf.path) {
+            for argument in leaf.command.arguments ?? []
+            where argument.kind == "option" && argument.shouldDisplay != false {
+                let name = "--\(argument.preferredName?.name ?? "")"
+                guard seen.insert(name).inserted else { continue }
+                let value = Self.values[argument.valueName ?? ""] ?? "x"
+                let words = try CommandSample.arguments(for: leaf) + [name, value, "\(name)=\(value)"]
+                let result = try await away.run(arguments: words)
+                let isRefused = result.status == 64 && result.errors.contains("\(name) is given twice, with ")
+                #expect(isRefused != argument.isRepeating, "\(words): \(result)")
+            }
+        }
+        #expect(seen.count > 40)
     }
 
     private static func needsDatabase(_ leaf: CommandTree.Leaf) -> Bool {

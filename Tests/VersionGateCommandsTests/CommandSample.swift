@@ -6,7 +6,7 @@ enum CommandSample {
     private static let values = [
         "key": "k", "bundle": "a", "version": "1.2", "percent": "5", "percent@time": "5%@now", "change": "1",
         "member=value": "bundle=a", "platform": "ios", "title": "T", "text": "X", "language": "de", "name": "anna",
-        "role": "viewer", "type": "text/plain", "new": "k2", "shell": "bash",
+        "role": "viewer", "type": "text/plain", "new": "k2",
     ]
 
     /// What commands need beside what they say they need.

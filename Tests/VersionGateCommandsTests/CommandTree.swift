@@ -17,18 +17,15 @@ struct CommandTree: Decodable, Sendable {
     struct Argument: Decodable, Sendable {
         let kind: String
         let isOptional: Bool
+        let isRepeating: Bool
         let valueName: String?
         let preferredName: Name?
         let abstract: String?
         let shouldDisplay: Bool?
-        let completionKind: CompletionKind?
 
         struct Name: Decodable, Sendable {
             let name: String
         }
-
-        /// How its values are completed, of which it counts alone that they are.
-        struct CompletionKind: Decodable, Sendable {}
     }
 
     /// A command and the words that call it.

@@ -29,7 +29,7 @@ struct DocumentTests {
 
     /// Blocks that are not carried out here: the page, how they begin, and why, or what holds them.
     private static let others: [(page: String, beginning: String, reason: String)] = [
-        ("CommandLine", "source <(versiongate completions bash)", "CompletionTests"),
+        ("CommandLine", "source <(versiongate --generate-completion-script bash)", "CompletionTests"),
         ("CommandLine", "versiongate user add", "UserCommandTests, which may add roles"),
         ("CommandLine", "deploy/recipes/each-change", "RecipeTests, which end it"),
         ("Gateways", "versiongate serve --host", "SettingTests; the address is none of this machine"),

@@ -7,34 +7,37 @@ import UpdatePolicy
 struct FigureTests {
     @Test("Bars are as wide as a terminal leaves room for behind a table")
     func width() {
-        var table = TextTable("A", "B")
-        table.add("12345678", "x")
+        var table = TextTable(["A", "B"])
+        table.add([("12345678", nil), ("x", nil)])
         #expect(table.barWidth(on: .file) == nil, "no row has a bar")
-        table.add(cells: ["1", ""], bar: Bar([(0.5, "#", .green)]))
+        table.add([("1", nil), ("", nil)], bar: Bar(parts: [(0.5, "#", .green)]))
         #expect(table.barWidth(on: Terminal(width: 40, usesColor: false)) == 27)
         #expect(table.barWidth(on: Terminal(width: 120, usesColor: false)) == 40)
         #expect(table.barWidth(on: Terminal(width: 20, usesColor: false)) == nil)
         #expect(table.barWidth(on: .file) == 40)
         let lines = ["A         B", "12345678  x", "1            ##########.........."]
-        #expect(table.text(for: Terminal(width: 33, usesColor: false)) == lines.joined(separator: "\n"))
-        #expect(table.text(for: Terminal(width: 20, usesColor: false)) == "A         B\n12345678  x\n1")
+        #expect(table.text(on: Terminal(width: 33, usesColor: false)) == lines.joined(separator: "\n"))
+        #expect(table.text(on: Terminal(width: 20, usesColor: false)) == "A         B\n12345678  x\n1")
     }
 
     @Test("Bars have the width that was asked for, with a mark for everything above nothing")
     func bars() {
         let plain = Terminal.file
-        #expect(Bar([(0.5, "!", .red), (0.25, "#", .green)]).text(width: 8, on: plain) == "!!!!##..")
-        #expect(Bar([(0.001, "!", .red), (0.999, "#", .green)]).text(width: 4, on: plain) == "!###")
-        #expect(Bar([(0, "!", .red)]).text(width: 4, on: plain) == "....")
-        #expect(Bar([(1, "!", .red), (0.1, "#", .green)]).text(width: 4, on: plain) == "!!!!")
+        #expect(Bar(parts: [(0.5, "!", .red), (0.25, "#", .green)]).text(width: 8, on: plain) == "!!!!##..")
+        #expect(Bar(parts: [(0.001, "!", .red), (0.999, "#", .green)]).text(width: 4, on: plain) == "!###")
+        #expect(Bar(parts: [(0, "!", .red)]).text(width: 4, on: plain) == "....")
+        #expect(Bar(parts: [(1, "!", .red), (0.1, "#", .green)]).text(width: 4, on: plain) == "!!!!")
         #expect(
-            Bar([(1, "#", .green)]).text(width: 2, on: Terminal(width: 80, usesColor: true)) == "\u{1B}[32m##\u{1B}[0m"
+            Bar(parts: [(1, "#", .green)]).text(width: 2, on: Terminal(width: 80, usesColor: true))
+                == "\u{1B}[32m##\u{1B}[0m"
         )
     }
 
     @Test("A scale has a character at each value, and one of its own where values are together")
     func points() {
-        let bar = Bar(points: [(0, "A", .green), (1, "B", .cyan), (0.5, "C", .blue), (0.51, "D", .blue)])
+        let bar = Bar(
+            parts: [(0, "A", .green), (1, "B", .cyan), (0.5, "C", .blue), (0.51, "D", .blue)], arePoints: true
+        )
         #expect(bar.text(width: 9, on: .file) == "A...*...B")
     }
 

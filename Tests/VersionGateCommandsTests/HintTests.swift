@@ -29,7 +29,7 @@ private struct Proposal {
 
     /// All that the answer to a step proposes.
     static func all(of step: Transcript.Step) -> [Proposal] {
-        let text = step.printed.replacing(" --context test", with: "")
+        let text = step.printed.replacing(" --database-url service=test", with: "")
         guard step.action == .command else { return ofStatement(step.text, text) }
         let arguments = Array([String](shellWordsOf: step.text).dropFirst())
         if let match = text.firstMatch(of: /[Dd]id you mean(?: --bundle)?: versiongate (.+)/) {

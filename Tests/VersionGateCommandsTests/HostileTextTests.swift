@@ -11,12 +11,13 @@ import UpdatePolicy
 @Suite("Hostile text", .whole)
 struct HostileTextTests {
     @Test("The answer of a server is shown with what steers a terminal written out, in each part of it")
-    func answer() throws {
+    func answer() {
         let hostile = "a\u{1B}]0;x\u{7}\u{202E}\u{2028}\u{2066}\u{9B}\u{61C}\u{200B}\u{FEFF}\u{E0041}"
         let shown = #"a\u{1b}]0;x\u{7}\u{202e}\u{2028}\u{2066}\u{9b}\u{61c}\u{200b}\u{feff}\u{e0041}"#
         let object: JSONValue = ["id": hostile, "title": hostile, "text": hostile, "link": hostile]
         let json = object.lines
-        let text = try MessagesText(answer: #"{"messages":[\#(json)]}"#).text(for: .file)
+        let message = Message(id: hostile, title: hostile, text: hostile, link: hostile)
+        let text = MessagesText.text([message], on: .file)
         #expect(text == "1. \(shown)  [\(shown)]\n   \(shown)\n   \(shown)")
         #expect(CommandError("the server answered\n\(hostile)").description == "the server answered\n\(shown)")
         let raw = "{\"id\":\"\(hostile)\"}\r\n"

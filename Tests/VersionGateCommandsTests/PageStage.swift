@@ -158,10 +158,8 @@ final class PageStage {
     /// Returns when the server answers by the newest revision.
     private func waitForEdits() async throws {
         let ask = "SELECT revision FROM policy_revision"
-        let revision = try await versiongate.run(arguments: ["database", "psql", "-Atc", ask]).output
-            .trimmingCharacters(in: .newlines)
-        let member = #""revision":\#(revision)"#
-        _ = try await server.ready { $0.contains("\(member),") || $0.contains("\(member)}") }
+        let revision = try await versiongate.run(arguments: ["database", "psql", "-Atc", ask]).output.dropLast()
+        try await server.ready(at: #require(Int(revision)))
     }
 
     /// A text without what differs from run to run; of what a terminal shows also without the breaks of lines, which depend
@@ -172,7 +170,7 @@ final class PageStage {
         return holes.cut(text).trimmingCharacters(in: .newlines)
             .replacing("(root)", with: "({user})")
             .replacing(#/\(in [0-9a-z ]+\)/#, with: "(in {duration})")
-            .replacing(#/servers [^ ]+ at/#, with: "servers {public} at")
+            .replacing(#/SERVER REVISION [^ ]+ /#, with: "SERVER REVISION {public} ")
             .replacing(#/"ageSeconds":[0-9.]+/#, with: "\"ageSeconds\":{n}")
     }
 }

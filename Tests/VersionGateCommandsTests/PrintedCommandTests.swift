@@ -12,10 +12,12 @@ struct PrintedCommandTests {
         "A printed command names the database as the words of the command did, without a password",
         arguments: [
             (["undo", "4"], [:], [], ["undo", "4"]),
-            (["undo", "--context", "staging", "4"], [:], ["--context", "staging"], ["undo", "4"]),
-            (["undo", "--context=staging"], ["VERSIONGATE_CONTEXT": "prod"], ["--context", "staging"], ["undo"]),
-            (["undo"], ["VERSIONGATE_CONTEXT": "prod"], ["--context", "prod"], ["undo"]),
-            (["undo", "--private"], ["VERSIONGATE_CONTEXT": "prod"], ["--private"], ["undo"]),
+            (
+                ["undo", "--database-url", "service=staging", "4"], ["PGSERVICE": "prod"],
+                ["--database-url", "service=staging"], ["undo", "4"]
+            ),
+            (["undo"], ["PGSERVICE": "it's"], ["--database-url", #"service='it\'s'"#], ["undo"]),
+            (["undo", "--private"], ["PGSERVICE": "prod"], ["--private"], ["undo"]),
             (["undo", "--state-dir", "/a/../b"], [:], ["--state-dir", "/b"], ["undo"]),
             (["x", "--", "--private"], [:], [], ["x", "--", "--private"]),
             (
@@ -36,7 +38,7 @@ struct PrintedCommandTests {
             ),
             (["serve", "--port", "1"], [:], ["--private"], ["serve", "--port", "1"]),
             (["serve"], ["VERSIONGATE_STATE_DIR": "/b"], ["--state-dir", "/b", "--private"], ["serve"]),
-            (["serve"], ["VERSIONGATE_CONTEXT": "prod"], [], ["serve"]),
+            (["serve"], ["PGSERVICE": "prod"], [], ["serve"]),
             (
                 ["serve", "--state-dir", "/b"], ["DATABASE_URL": "postgresql://gate:geheim@db1/shop?passfile=/x"], [],
                 ["serve"]
@@ -58,65 +60,71 @@ struct PrintedCommandTests {
     @Test(
         "A printed command names the database before the words that are for another program or are no options",
         arguments: [
-            ("undo 4", "undo 4 --context test"),
-            ("database psql -- -c 'SELECT 1'", "database psql --context test -- -c 'SELECT 1'"),
-            ("app add -- -x", "app add --context test -- -x"), ("x --", "x --context test --"),
-            ("app add a --why 'b -- c'", "app add a --why 'b -- c' --context test"),
-            (#"app add a --why 'it'\''s -- c' -- d"#, #"app add a --why 'it'\''s -- c' --context test -- d"#),
+            ("undo 4", "undo 4 --database-url service=test"),
+            ("database psql -- -c 'SELECT 1'", "database psql --database-url service=test -- -c 'SELECT 1'"),
+            ("app add -- -x", "app add --database-url service=test -- -x"),
+            ("x --", "x --database-url service=test --"),
+            ("app add a --why 'b -- c'", "app add a --why 'b -- c' --database-url service=test"),
+            (
+                #"app add a --why 'it'\''s -- c' -- d"#,
+                #"app add a --why 'it'\''s -- c' --database-url service=test -- d"#
+            ),
         ]
     )
     func separator(_ words: String, _ printed: String) {
-        let invocation = Invocation(words: [], environment: ["VERSIONGATE_CONTEXT": "test"])
+        let invocation = Invocation(words: [], environment: ["PGSERVICE": "test"])
         Invocation.$current.withValue(invocation) { #expect("\(PrintedCommand(words))" == "versiongate \(printed)") }
     }
 
-    /// Values that faults of the database name.
+    /// Values that the database gives for its commands.
     private static let values = [
-        "rule": "update-1.2", "bundle": "com.acme.notes", "version": "1.2", "platform": "ios", "change": "3",
-        "percent": "40", "min_os": "15", "column": "rollout", "hint": "Write it.", "meaning": "none",
+        "key": "update-1.2", "rule": "update-1.2", "bundle": "com.acme.notes", "version": "1.2", "platform": "ios",
+        "change": "3", "percent": "40", "min_os": "15",
     ]
 
-    @Test("A printed command is taken as it was printed: that of every hint, with what the database names and without")
+    @Test(
+        "A printed command is taken as it was printed: that of every hint of the database, with its values and without")
     func hints() async throws {
-        let invocation = Invocation(words: [], environment: ["VERSIONGATE_CONTEXT": "test"])
-        var text = ""
-        for kind in PolicyFault.Kind.allCases {
-            for values in [Self.values, [:]] {
-                let pairs = values.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
-                let fault = PolicyFault("{\"fault\": \"\(kind.rawValue)\", \"values\": {\(pairs)}}")
-                #expect(fault?.kind == kind)
-                for place in [CommandHint.Place.options, .policyFile] {
-                    let cure = Invocation.$current.withValue(invocation) {
-                        CommandHint(place: place).cure(fault, hint: nil)
-                    }
-                    text += "\(cure ?? "")\n"
-                }
+        let invocation = Invocation(words: [], environment: ["PGSERVICE": "test"])
+        let templates = Migration.all.flatMap { migration in
+            migration.sql.split(separator: "\n").filter { !$0.hasPrefix("--") }.flatMap {
+                // Other names in backticks are those of columns and functions.
+                $0.matches(of: #/`[^`]+`/#).map(\.output).filter { $0.contains(" ") || $0 == "`history`" }
             }
+        }
+        let text = Invocation.$current.withValue(invocation) {
+            [Self.values, [:]].flatMap { values in
+                templates.map { CommandHint.withCommands(String($0)) { values[$0] } + "\n" }
+            }.joined()
         }
         let commands = Set(PrintedText.commands(in: text)).sorted()
         #expect(commands.count > 30)
         try await PrintedText.type(commands)
     }
 
+    @Test("A value in a command is a word of a shell")
+    func words() {
+        let text = CommandHint.withCommands("Once: `app edit {bundle} --store-link {platform}=https://...`.") { name in
+            ["bundle": "a'b`c$(d)"][name]
+        }
+        #expect(text == #"Once: versiongate app edit 'a'\''b`c$(d)' --store-link PLATFORM=https://...."#)
+    }
+
     @Test("The line that is printed to take an edit back acts on the database of the edit, wherever it is typed")
     func undoIsOfTheSameDatabase() async throws {
-        let staging = TestDatabase.current.url(user: "versiongate_admin")
+        let staging = TestDatabase.current.service(user: "versiongate_admin")
         try await StateFolder.with { folder in
-            let settings = URL(fileURLWithPath: folder.path).appending(path: "versiongate")
-            try FileManager.default.createDirectory(at: settings, withIntermediateDirectories: true)
-            let file = "contexts: {prod: {database-url: 'host=/nowhere'}, staging: {database-url: '\(staging)'}}"
-            try Data(file.utf8).write(to: settings.appending(path: "config.yaml"))
-            let versiongate = BuiltBinary(environment: [
-                "XDG_CONFIG_HOME": folder.path, "VERSIONGATE_CONTEXT": "prod",
-            ])
+            let file = "\(folder.path)/pg_service.conf"
+            try Data("[prod]\nhost=/nowhere\n[staging]\n\(staging)\n".utf8).write(to: URL(fileURLWithPath: file))
+            let versiongate = BuiltBinary(environment: ["PGSERVICEFILE": file, "PGSERVICE": "prod"])
             let terminal = try await TerminalSession(versiongate)
             defer { terminal.end() }
-            let added = try await terminal.run("versiongate app add com.acme.shop --context staging")
+            let added = try await terminal.run("versiongate app add com.acme.shop --database-url service=staging")
             #expect(added.status == 0, "\(added.output)")
             let line = try #require(added.output.split(separator: "To take it back: ").last).trimmingCharacters(
                 in: .whitespacesAndNewlines
             )
-            #expect(line == "versiongate undo 1 --context staging")
+            #expect(line == "versiongate undo 1 --database-url service=staging")
             try terminal.type("\(line)\n")
             let question = try await terminal.expect("? [y/N] ")
             #expect(question.contains("Removes from staging ("), "\(question)")
@@ -124,10 +132,11 @@ struct PrintedCommandTests {
             try await terminal.expect("Removed app com.acme.shop")
             try await terminal.expect(TerminalSession.prompt)
             let planned = try await BuiltBinary(environment: versiongate.variables).shell(
-                "$VERSIONGATE export --context staging | sed 's/^apps: {}/apps: {a: {}}/' | $VERSIONGATE plan - --context staging"
+                "$VERSIONGATE export --database-url service=staging | sed 's/^apps: {}/apps: {a: {}}/' | $VERSIONGATE plan - --database-url service=staging"
             )
             #expect(
-                planned.output.hasSuffix("To do exactly this: versiongate apply - --revision 2 --context staging\n"),
+                planned.output.hasSuffix(
+                    "To apply exactly this: versiongate apply - --revision 2 --database-url service=staging\n"),
                 "\(planned.output)\(planned.errors)"
             )
         }

@@ -6,9 +6,9 @@ import UpdatePolicy
 
 /// Commands and statements in what is printed, typed as somebody types what was copied.
 enum PrintedText {
-    /// The commands that are printed to be typed where the database is the context `test`, whose name ends each of them.
+    /// The commands that are printed to be typed where the database is the service `test`, whose name ends each of them.
     static func commands(in text: String) -> [String] {
-        let command = #/versiongate (?:(?!versiongate )[^\n`])*? --context test(?: -- [^\n`]*)?/#
+        let command = #/versiongate (?:(?!versiongate )[^\n`])*? --database-url service=test(?: -- [^\n`]*)?/#
         return text.replacing("\"versiongate ", with: "\"").matches(of: command).map { String($0.output) }
     }
 
@@ -81,7 +81,7 @@ enum PrintedText {
             for command in commands {
                 let typed = filled(command, file: "{folder}/policy.yaml")
                 let words = try #require(try await words(of: typed), "a shell reads \(typed)")
-                #expect(words.contains("--context"), "\(typed)")
+                #expect(words.contains("--database-url"), "\(typed)")
                 guard words.first != "serve" else { continue }
                 var typing = step(.command, "versiongate " + words.map(\.shellWord).joined(separator: " "))
                 typing.answer = try await stage.answer(typing)

@@ -100,6 +100,11 @@ struct ServingBinary: Sendable {
         return answer
     }
 
+    /// Returns when the server answers by a revision of the policy.
+    func ready(at revision: Int) async throws {
+        _ = try await ready { $0.matches(of: #/[rR]evision":(\d+)/#).contains { Int($0.1) == revision } }
+    }
+
     /// Asks again and again until the answer is as wanted.
     func check(_ body: String, until isWanted: (String) -> Bool) async throws {
         var answer = ""

@@ -62,7 +62,7 @@ struct StatsCommandTests {
             "How many checks get a message, and how many are locked out?", "Which systems do the clients have?",
             "Where are the clients?",
         ] { #expect(output.contains(question), "\(output)") }
-        #expect(output.contains("change 1: app added"), "\(output)")
+        #expect(output.contains("change 1: added 2 apps"), "\(output)")
         #expect(output.split(separator: "\n").filter { $0.contains("####") }.allSatisfy { $0.count <= 80 })
         #expect(!output.contains("\u{1B}"))
     }

@@ -299,7 +299,7 @@ struct StoreSyncTests {
                 return open >= 4
             }
             #expect(open == 4)
-            for (_, answer) in try await answers {
+            for (_, answer) in await answers {
                 guard case .refused(let reason) = answer else {
                     Issue.record("\(answer)")
                     continue
@@ -307,6 +307,17 @@ struct StoreSyncTests {
                 #expect(reason.hasPrefix("it does not answer within"))
             }
             #expect(server.takeRequests().count == 2)
+        }
+    }
+
+    @Test("An address names host, port and path, also of IPv6")
+    func addresses() throws {
+        let whole = try #require(HTTPExchange.Address("HTTPS://[::1]:8443/a%20b?c"))
+        #expect(whole.isSecure && whole.host == "::1" && whole.port == 8443 && whole.path == "/a%20b?c")
+        let short = try #require(HTTPExchange.Address("http://a.example/lookup"))
+        #expect(!short.isSecure && short.host == "a.example" && short.port == 80)
+        for text in ["http:///lookup", "a.example", "a.example:80", "ftp://a.example"] {
+            #expect(HTTPExchange.Address(text) == nil)
         }
     }
 

@@ -154,10 +154,6 @@ struct TLSTests {
     func saysThatItCannotBeRead() async throws {
         try await serve(.server()) { server, certificate in
             #expect(!(try await server.management("/ready").body.contains("certificateError")))
-            let plain = server.publicURL.replacing("https://", with: "http://")
-            let asked = try await BuiltBinary(.current).run("check bundle=a --server \(plain)")
-            #expect(asked.status == 1)
-            #expect(asked.errors.contains("if it is one, write \(server.publicURL), else check the address"))
             let good = try Data(contentsOf: URL(fileURLWithPath: certificate.certificate))
             try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate.certificate))
             kill(server.processIdentifier, SIGHUP)

@@ -24,7 +24,7 @@ final class TerminalSession {
     ///   - variables: More of the environment.
     init(_ binary: BuiltBinary, variables: [String: String] = [:]) async throws {
         var environment = ProcessInfo.processInfo.environment
-        for name in ["DATABASE_URL", "VERSIONGATE_CONTEXT", "VERSIONGATE_STATE_DIR", "NO_COLOR"] {
+        for name in ["DATABASE_URL", "PGSERVICE", "PGSERVICEFILE", "VERSIONGATE_STATE_DIR", "NO_COLOR"] {
             environment[name] = nil
         }
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import PolicyStore
 import Postgres
+import Reports
 import Subprocess
 import TestDatabase
 import Testing
@@ -13,19 +14,19 @@ import UpdatePolicy
 @Suite("Terminal output")
 struct TerminalTests {
     private static func table() -> TextTable {
-        var table = TextTable("KEY", "STATUS", "TITLE")
-        table.add("update", "on", String(repeating: "long ", count: 20))
-        table.add("日本", "off", "x")
+        var table = TextTable(["KEY", "STATUS", "TITLE"])
+        table.add([("update", nil), ("on", .green), (String(repeating: "long ", count: 20), nil)])
+        table.add([("日本", nil), ("off", .faint), ("x", nil)])
         return table
     }
 
     @Test("Output fits a terminal, and is whole and without colours elsewhere")
     func fits() {
-        let whole = Self.table().text(for: .file)
+        let whole = Self.table().text(on: .file)
         #expect(whole.contains(String(repeating: "long ", count: 20)))
         #expect(!whole.contains("\u{1B}"))
         for width in [32, 40, 79] {
-            let text = Self.table().text(for: Terminal(width: width, usesColor: false))
+            let text = Self.table().text(on: Terminal(width: width, usesColor: false))
             let lines = text.split(separator: "\n")
             #expect(lines.allSatisfy { String($0).terminalWidth <= width }, "\(lines)")
             #expect(text.split { $0 == "\n" || $0 == " " }.count { $0 == "long" } == 20, "\(lines)")
@@ -34,38 +35,19 @@ struct TerminalTests {
                 "\(lines)"
             )
         }
-        let narrow = RecordText([.init(name: "text", value: "one two three four five six seven\neight")])
+        let record = Report(
+            at: .now(), [.fields([.init("text", .text("one two three four five six seven\neight"))])]
+        )
         #expect(
-            narrow.text(for: Terminal(width: 26, usesColor: false))
+            record.text(on: Terminal(width: 26, usesColor: false))
                 == "text  one two three four\n      five six seven\n      eight"
         )
     }
 
-    @Test("A table becomes paragraphs where its columns do not fit, and leaves out what says nothing")
-    func becomesParagraphs() {
-        var table = TextTable("KEY", "APP", "VERSIONS", "NOTE", "TITLE", silent: ["VERSIONS": "all"])
-        table.add(
-            "a-key-that-is-longer-than-the-terminal", "com.example.doto", "all", "-", "One two three four five six"
-        )
-        table.add("short", "every app", "<2", "-", "七八九十七八九十七八九十七八九十七八九十")
-        #expect(
-            table.text(for: .file).hasPrefix(
-                "KEY                                     APP               VERSIONS  TITLE\n"
-            )
-        )
-        #expect(
-            table.text(for: Terminal(width: 30, usesColor: false)) == """
-                a-key-that-is-longer-than-the-terminal
-                  app: com.example.doto
-                  title: One two three four
-                  five six
-                short
-                  app: every app; versions: <2
-                  title:
-                  七八九十七八九十七八九十七八
-                  九十七八九十
-                """
-        )
+    @Test("A table that is wider than the terminal by more than its last column is left to the terminal")
+    func tooWide() {
+        let narrow = Self.table().text(on: Terminal(width: 20, usesColor: false))
+        #expect(narrow == Self.table().text(on: .file))
     }
 
     @Test("Paragraphs break at blanks, keep their indentation, and leave commands whole")
@@ -104,17 +86,17 @@ struct TerminalTests {
 
     @Test("Output has colours that do not shift its columns")
     func isColored() {
-        let colored = Self.table().text(for: Terminal(width: 60, usesColor: true))
+        let colored = Self.table().text(on: Terminal(width: 60, usesColor: true))
         #expect(colored.contains("\u{1B}[32mon\u{1B}[0m"))
         let plain = colored.replacing(#/\u{1B}\[[0-9]+m/#, with: "")
-        #expect(plain == Self.table().text(for: Terminal(width: 60, usesColor: false)))
+        #expect(plain == Self.table().text(on: Terminal(width: 60, usesColor: false)))
     }
 
     @Test("Output shows control characters instead of sending them to the terminal")
     func isVisible() {
-        var table = TextTable("A")
-        table.add("\u{1B}[2Jx\u{7}\u{9B}\n")
-        #expect(table.text(for: .file) == "A\n\\u{1b}[2Jx\\u{7}\\u{9b}\\n")
+        var table = TextTable(["A"])
+        table.add([("\u{1B}[2Jx\u{7}\u{9B}\n", nil)])
+        #expect(table.text(on: .file) == "A\n\\u{1b}[2Jx\\u{7}\\u{9b}\\n")
     }
 
     @Test("Output of the built binary has colours on a terminal alone, and never with NO_COLOR", .migratedDatabase)

@@ -142,7 +142,7 @@ struct UserCommandTests {
             }
             try await add("geheim 1234\n", "geheim 1235\n", "Error: the two passwords differ; nothing was changed")
             try await add("geheim\n", nil, "Error: the password has fewer than 8 characters; nothing was changed")
-            try await add("geheim 12\u{3}", nil, "Error: nothing was changed, as you said")
+            try await add("geheim 12\u{3}", nil, "Error: cancelled; nothing was changed")
             try await add("geheim 12345\u{7F}\n", "geheim 1234\n", "Added user anna, viewer.")
             let login = Self.login("anna", "geheim%201234", server)
             try await login.succeed("rule list")

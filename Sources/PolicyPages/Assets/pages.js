@@ -31,9 +31,34 @@ function nameCells(root) {
   }
 }
 
+// A button beside each command, where a browser lets a page write to the clipboard.
+function addCopyButtons(root) {
+  if (!navigator.clipboard) return;
+  for (const code of root.querySelectorAll("pre > code")) {
+    const button = document.createElement("button");
+    button.className = "copy";
+    button.type = "button";
+    button.ariaLabel = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.textContent);
+      button.ariaLabel = "Copied";
+    });
+    code.before(button);
+  }
+}
+
+// A mark of a chart leads to its change, as the list below the chart does.
+function linkMarks(root) {
+  for (const mark of root.querySelectorAll("[data-change]")) {
+    mark.addEventListener("click", () => location.assign(mark.dataset.change));
+  }
+}
+
 function sharpen(root) {
   addLocalTimes(root);
   nameCells(root);
+  addCopyButtons(root);
+  linkMarks(root);
 }
 
 // Replaces what is shown by what the server has now; what is open stays open, and the page where it is.

@@ -1,9 +1,17 @@
+import Hummingbird
 import PolicyStore
 import Postgres
 import UpdatePolicy
 
 /// The numbers of one chart as a CSV file.
 struct ChartFile: Page {
+    /// What a chart is about.
+    enum Owner {
+        case allApps
+        case app(String)
+        case rule(String)
+    }
+
     struct Figures: Sendable {
         /// Nil: there is no such chart.
         let chart: Chart?
@@ -15,21 +23,21 @@ struct ChartFile: Page {
     private let owner: String
     private let charts: @Sendable (PostgresSession) -> [ChartQuery]
 
-    init(_ name: String, of owner: PageRoute.Owner, _ period: PagePeriod, _ scene: PageScene) throws(PageProblem) {
+    init(_ name: String, of owner: Owner, _ period: PagePeriod, _ context: PageContext) throws(PageProblem) {
         self.name = name
-        let (days, now) = (period.days, scene.now)
+        let (days, now) = (period.days, context.now)
         switch owner {
         case .allApps:
             self.owner = "overview"
             charts = { LockoutFigures.charts(at: now, $0) }
         case .app(let bundle):
-            let app = try scene.section(ofApp: bundle).app
-            let policy = scene.policy(ofApp: app.bundle)
+            let app = try context.section(ofApp: bundle).app
+            let policy = context.policy(ofApp: app.bundle)
             self.owner = app.bundle
             charts = { AppCounts(bundle: app.bundle, in: policy, days: days, at: now, $0).charts }
         case .rule(let key):
-            let rule = try scene.rule(key).rule
-            let policy = scene.policy(ofApp: rule.bundle)
+            let rule = try context.rule(key).rule
+            let policy = context.policy(ofApp: rule.bundle)
             self.owner = rule.key
             charts = { RuleCounts(of: rule, in: policy, days: days, at: now, $0).charts }
         }
@@ -40,8 +48,8 @@ struct ChartFile: Page {
         return Figures(chart: try charts.first { $0.name == name }?.chart(), names: charts.map(\.name))
     }
 
-    func response(_ figures: Figures?, _ scene: PageScene) throws -> PageResponse {
-        guard let figures else { throw PageProblem(503, "These numbers cannot be read", scene.reasons) }
+    func response(_ figures: Figures?, _ context: PageContext) throws -> Response {
+        guard let figures else { throw PageProblem(503, "These numbers cannot be read", context.reasons) }
         guard let chart = figures.chart else {
             let names = figures.names.joined(separator: ", ")
             throw PageProblem(404, "There is no such chart", "\(owner) has \(names).")
@@ -51,10 +59,9 @@ struct ChartFile: Page {
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789.-".unicodeScalars.contains(scalar))
                 ? Character(scalar) : "_"
         }
-        return PageResponse(
-            contentType: "text/csv; charset=utf-8",
-            fields: [("Content-Disposition", "attachment; filename=\"\(String(file.prefix(200))).csv\"")],
-            body: chart.csv.utf8
+        return .page(
+            .ok, "text/csv", chart.csv,
+            [.contentDisposition: "attachment; filename=\"\(String(file.prefix(200))).csv\""]
         )
     }
 }

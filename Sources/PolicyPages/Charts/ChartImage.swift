@@ -5,15 +5,16 @@ extension Chart {
     /// The chart on a page, for the template `chart`: its question and answer, an image, and the same numbers as a table.
     ///
     /// - Parameters:
-    ///   - owner: What it is about.
+    ///   - path: That of the page.
     ///   - period: The time that it covers; nil: it covers one time alone.
-    func view(of owner: PageRoute.Owner, _ period: PagePeriod?) -> JSONValue {
-        let file = PageRoute.chart(name, of: owner).path
+    func view(of path: String, _ period: PagePeriod?) -> JSONValue {
+        let edits = "\(marks.count) \(marks.count == 1 ? "edit" : "edits") meanwhile"
         return [
             "name": name, "question": question, "answer": answer, "isEmpty": isEmpty,
             "image": isEmpty || isZero ? nil : ChartImage(self).view, "events": marks.map(\.view),
-            "head": head.map(\.text), "isOverTime": isOverTime,
-            "rows": isEmpty ? nil : rows.map(Self.row), "csv": period.map { "\(file)?days=\($0.days)" } ?? file,
+            "eventCount": marks.isEmpty ? nil : edits, "head": head.map(\.text), "isOverTime": isOverTime,
+            "rows": isEmpty ? nil : rows.map(Self.row),
+            "csv": "\(path)/\(name).csv\(period.map { "?days=\($0.days)" } ?? "")",
         ]
     }
 
@@ -28,7 +29,12 @@ extension Chart {
 }
 
 extension Chart.Mark {
-    fileprivate var view: JSONValue { ["change": change, "at": at, "minute": NumberText.minute(at), "label": label] }
+    fileprivate var view: JSONValue {
+        [
+            "change": change, "address": Subject.change(change).address, "at": at, "minute": NumberText.minute(at),
+            "label": label.text(at: nil, time: NumberText.minute),
+        ]
+    }
 }
 
 /// Where the parts of a chart's image are, for the template `image`, in units that a page scales to the width there is.
@@ -209,8 +215,9 @@ struct ChartImage {
             let hasRoom = position - half >= free
             if hasRoom { free = position + half + Self.digitWidth }
             return [
-                "x": number(position), "change": mark.change, "minute": NumberText.minute(mark.at),
-                "label": mark.label, "hasRoom": hasRoom,
+                "x": number(position), "change": mark.change, "address": Subject.change(mark.change).address,
+                "minute": NumberText.minute(mark.at), "label": mark.label.text(at: nil, time: NumberText.minute),
+                "hasRoom": hasRoom,
             ]
         }
     }
@@ -231,7 +238,7 @@ struct ChartImage {
                 ]
             }
             return [
-                "top": number(Double(row) * Self.rowHeight), "label": NumberText.sentence(names[row]), "parts": parts,
+                "top": number(Double(row) * Self.rowHeight), "label": names[row], "parts": parts,
                 "values": values.map { $0.map(chart.text) ?? "none" }.joined(separator: " + "),
             ]
         }

@@ -69,7 +69,8 @@ struct ChartPlaces {
     private let first: Int64
     private let length: Int64
 
-    private static let hour: Int64 = 3_600_000_000
+    private static let minute: Int64 = 60_000_000
+    private static let hour = 60 * minute
     private static let day: Int64 = 24 * hour
     private static let mostTicks: Int64 = 6
 
@@ -88,7 +89,8 @@ struct ChartPlaces {
         edges = (starts + [origin + length]).map { Double($0 - origin) / whole }
         switch axis {
         case .time:
-            step = width < Self.day ? "per hour, UTC" : "per day, UTC"
+            step =
+                "per \(width < Self.hour ? "\(width / Self.minute) minutes" : width < Self.day ? "hour" : "day"), UTC"
             ticks = Self.times(starts, width).map { Tick(at: Double($0 - origin) / whole, label: $1) }
         case .elapsed:
             step = "by time since the release"
@@ -106,7 +108,7 @@ struct ChartPlaces {
     private static func times(_ starts: [Int64], _ width: Int64) -> [(Int64, String)] {
         func text(_ time: Int64) -> Timestamp { Timestamp(microsecondsSince1970: time) }
         guard width >= day else {
-            let step = step(of: [1, 2, 3, 6, 12, 24], for: Int64(starts.count) * width)
+            let step = step(of: [30, 60, 120, 180, 360, 720, 1440], for: Int64(starts.count) * width)
             return starts.filter { $0 % step == 0 }.map { start in
                 let time = NumberText.timeOfDay(text(start))
                 return (start, time == "00:00" ? String(NumberText.date(text(start)).suffix(5)) : time)
@@ -124,17 +126,17 @@ struct ChartPlaces {
     }
 
     private static func durations(_ length: Int64) -> [(Int64, String)] {
-        let step = step(of: [1, 2, 3, 6, 12, 24, 48, 7 * 24, 14 * 24, 28 * 24], for: length)
+        let step = step(of: [1, 2, 3, 6, 12, 24, 48, 7 * 24, 14 * 24, 28 * 24].map { $0 * 60 }, for: length)
         return (0...length / step).map { index in
             let time = index * step
             return (time, time % day == 0 ? "\(time / day) d" : "\(time / hour) h")
         }
     }
 
-    /// The least of some steps, in hours, that makes few ticks; else as many times the last one as it takes.
-    private static func step(of hours: [Int64], for length: Int64) -> Int64 {
-        let longest = hours[hours.count - 1] * hour
-        return hours.map { $0 * hour }.first { length / $0 <= mostTicks }
+    /// The least of some steps, in minutes, that makes few ticks; else as many times the last one as it takes.
+    private static func step(of minutes: [Int64], for length: Int64) -> Int64 {
+        let longest = minutes[minutes.count - 1] * minute
+        return minutes.map { $0 * minute }.first { length / $0 <= mostTicks }
             ?? longest * (length / (longest * mostTicks) + 1)
     }
 }

@@ -1,5 +1,7 @@
+import Hummingbird
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `/apps/BUNDLE`: who is on what, whom the rules reach, what can be had.
@@ -21,17 +23,17 @@ struct AppPage: Page {
     private let period: PagePeriod
     private let now: Timestamp
 
-    init(_ bundle: String, _ period: PagePeriod, _ scene: PageScene) throws(PageProblem) {
+    init(_ bundle: String, _ period: PagePeriod, _ context: PageContext) throws(PageProblem) {
         let section: PolicySection
-        (app, section) = try scene.section(ofApp: bundle)
-        policy = scene.policy(ofApp: app.bundle)
+        (app, section) = try context.section(ofApp: bundle)
+        policy = context.policy(ofApp: app.bundle)
         rules = Array(policy.rules.sorted(by: Rule.precedes).prefix(Self.mostRules))
         releases = section.releases.sorted { left, right in
             let never = Timestamp(microsecondsSince1970: .max)
             return (left.liveAt ?? never, left.id) > (right.liveAt ?? never, right.id)
         }
         self.period = period
-        now = scene.now
+        now = context.now
     }
 
     func figures(_ session: PostgresSession) throws -> Figures {
@@ -43,88 +45,106 @@ struct AppPage: Page {
         )
     }
 
-    func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
+    func response(_ figures: Figures?, _ context: PageContext) -> Response {
         let quoted = app.bundle.shellWord
-        var scene = scene
-        scene.note(statusFault: figures?.statuses.fault)
-        let view: JSONValue = [
-            "frame": scene.frame(app.bundle, in: .overview), "bundle": app.bundle, "name": app.name,
-            "paused": app.paused, "checks": figures.map { NumberText.checks($0.lastDay.checks) },
-            "period": period.choices(.app(app.bundle)), "isWhole": figures != nil,
-            "charts": figures?.charts.map { $0.view(of: .app(app.bundle), period) },
-            "rules": rules.map { row($0, figures, scene) },
-            "moreRules": policy.rules.count > rules.count
-                ? "Only the first \(rules.count) are shown: \(PrintedCommand("rule list --bundle \(quoted)"))" : nil,
-            "releases": releases.prefix(Self.mostReleases).map { row($0, scene) },
-            "moreReleases": releases.count > Self.mostReleases
-                ? "\(releases.count - Self.mostReleases) more are not shown: \(PrintedCommand("release list --bundle \(quoted)"))"
-                : nil,
-            "tryAddress": TryPage.address(ofApp: app.bundle), "edits": edits,
-        ]
-        return PageTemplates.all.page("app", view)
-    }
-
-    private func row(_ rule: Rule, _ figures: Figures?, _ scene: PageScene) -> JSONValue {
-        let lastDay = figures?.lastDay
-        // What a rule for every app was sent is not told app by app.
-        func share(_ count: Int64) -> String {
-            guard let checks = lastDay?.checks else { return "-" }
-            if rule.bundle == nil { return "\(NumberText.count(count)), all apps" }
-            return checks > 0 ? NumberText.share(Double(min(checks, count)), of: Double(checks)) : "no checks"
+        var context = context
+        context.noteStatuses(figures?.statuses.fault)
+        var body = PageBody(context.notes)
+        let checks = figures.map { "\(NumberText.checks($0.lastDay.checks)) in the last 24 hours. " } ?? ""
+        body.add(
+            .text(
+                "\(checks)\("What does a client of it get?", .check(app.bundle)) \("Its changes", .history(of: app.bundle))"
+            )
+        )
+        body.add(.heading("Rules, in the order of their messages", id: "rules"))
+        body.add(
+            .table(
+                Report.rules(
+                    rules.map {
+                        PresentRule(
+                            $0, figures?.statuses.byKey[$0.key], sendsLockouts: context.facts.sendsLockouts
+                        )
+                    }, ofApp: true, figures?.lastDay, at: now
+                )
+            )
+        )
+        if policy.rules.count > rules.count {
+            body.add(.text("Only the first \(rules.count) are shown: \(command: "rule list --bundle \(quoted)")"))
         }
-        let counts = lastDay?.rules[rule.key] ?? (sent: 0, lockouts: 0)
-        return [
-            "key": rule.key, "address": PageRoute.rule(rule.key).path, "title": rule.title, "who": rule.audience,
-            "status": RuleWords(
-                rule: rule, status: figures?.statuses.byKey[rule.key], now: now,
-                sendsLockouts: scene.facts.sendsLockouts
-            ).tag,
-            "lockout": rule.lockout, "everyApp": rule.bundle == nil, "rollout": "\(rule.rollout(at: now)) %",
-            "sent": share(counts.sent), "lockedOut": rule.lockout ? share(counts.lockouts) : nil,
-        ]
+        body.add(.heading("Checks", id: "figures"))
+        body.add("charts", context.charts(figures?.charts, of: Subject.app(app.bundle).address, period))
+        body.add(.heading("Releases, the newest first", id: "releases"))
+        body.add(.table(table))
+        if releases.count > Self.mostReleases {
+            body.add(
+                .text(
+                    "\(releases.count - Self.mostReleases) more are not shown: \(command: "release list --bundle \(quoted)")"
+                )
+            )
+        }
+        body.add(edits: edits)
+        return context.page(
+            app.bundle, heading: "\(app.bundle) \(aside: app.name)\(Report.tag("paused", if: app.paused, .part))",
+            in: "/apps", body
+        )
     }
 
-    private func row(_ release: Release, _ scene: PageScene) -> JSONValue {
-        let (state, time): (String, Timestamp?) =
-            switch release.state(at: now) {
-            case .live(let live): ("live since", live)
-            case .comes(let live): ("live from", live)
-            case .staged: ("staged", nil)
-            case .noDate: ("no date", nil)
-            case .withdrawn(let withdrawn): ("withdrawn", withdrawn)
-            }
-        let limits = [
-            release.minOS.map { "from system \($0) on" }, release.regions.map { "in \($0.joined(separator: ", "))" },
-        ].compactMap(\.self).joined(separator: ", ")
-        return [
-            "version": release.label, "platform": Platform(release.platform).displayName, "state": state,
-            "time": time.map(scene.time), "limits": limits,
-        ]
+    private var table: Table {
+        let now = now
+        return Table(
+            summary: releases.count > 5 ? "Show \(min(releases.count, Self.mostReleases)) releases" : nil,
+            ifEmpty:
+                "None is recorded, so there is no update that clients could be sent to. To add one: \(command: "release add --help")",
+            Array(releases.prefix(Self.mostReleases)),
+            columns: [
+                Column("Version", isName: true) { .text($0.label) },
+                Column("Platform") { .text(Platform($0.platform).displayName) },
+                Column("State") { .sentence(Self.state($0, at: now)) },
+                Column("For") { release in
+                    .text(
+                        [
+                            release.minOS.map { "from system \($0) on" },
+                            release.regions.map { "in \($0.joined(separator: ", "))" },
+                        ].compactMap(\.self).joined(separator: ", ")
+                    )
+                },
+            ]
+        )
     }
 
-    private var edits: [JSONValue] {
+    private static func state(_ release: Release, at now: Timestamp) -> Sentence {
+        switch release.state(at: now) {
+        case .live(let live): "live since \(timeAndDistance: live)"
+        case .comes(let live): "live from \(timeAndDistance: live)"
+        case .staged: "staged"
+        case .noDate: "no date"
+        case .withdrawn(let withdrawn): "withdrawn \(timeAndDistance: withdrawn)"
+        }
+    }
+
+    private var edits: [Report.Edit] {
         let (quoted, literal) = (app.bundle.shellWord, app.bundle.sqlLiteral)
         // That of the newest release is the one that is meant most often.
         let platform = releases.first?.platform ?? "PLATFORM"
         let system = releases.first?.minOS ?? "OS"
         return [
-            PageScene.edit(
+            Report.Edit(
                 app.paused ? "Let messages reach it again" : "Stop every message to it at once",
-                "app \(app.paused ? "resume" : "pause") \(quoted)",
+                command: "app \(app.paused ? "resume" : "pause") \(quoted)",
                 sql: "UPDATE apps SET paused = \(!app.paused) WHERE bundle = \(literal);"
             ),
-            PageScene.edit(
-                "Lock out one bad version",
-                "block \(quoted) VERSION",
+            Report.Edit(
+                "Lock out one bad version", command: "block \(quoted) VERSION",
                 sql: "INSERT INTO rules (key, bundle, versions, lockout, enabled, link, title, text)"
                     + " VALUES ('block-VERSION', \(literal), '=VERSION', true, true, 'store', 'Please update',"
                     + " 'This version of {app} does not work correctly. Please install the newest version.');"
             ),
-            PageScene.edit(
+            Report.Edit(
                 "Record a release",
-                "release add \(quoted) VERSION --platform \(platform) --min-os \(system.shellWord) --live-at now",
+                command:
+                    "release add \(quoted) VERSION --platform \(platform.shellWord) --min-os \(system.shellWord) --live-at now",
                 sql: "INSERT INTO releases (bundle, platform, version, min_os, live_at)"
-                    + " VALUES (\(literal), '\(platform)', 'VERSION', \(system.sqlLiteral), now());"
+                    + " VALUES (\(literal), \(platform.sqlLiteral), 'VERSION', \(system.sqlLiteral), now());"
             ),
         ]
     }

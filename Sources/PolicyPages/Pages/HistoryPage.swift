@@ -1,13 +1,17 @@
+import Hummingbird
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
-/// `/history`: every change, with before and after.
+/// `/history`: every change with before and after, or those that a form selects, as the command `history` does.
 struct HistoryPage: Page {
     struct Figures: Sendable {
         let role: String
         /// Nil: the role may not read it.
         let changes: [PolicyChange]?
+        /// The role that may not read it.
+        var hiddenFrom: String? { changes == nil ? role : nil }
 
         init(_ session: PostgresSession, _ filter: HistoryFilter, rowsPerChange: Int) throws {
             role = try PolicyHistory(session).role()
@@ -23,41 +27,68 @@ struct HistoryPage: Page {
     }
 
     private static let length = 25
+    /// The members of the form, each with its label and an example.
+    private static let inputs = [
+        ("about", "Rule, app or number of a change", "com.example.doto"),
+        ("since", "Since, in UTC", "2026-11-22 14:05"),
+        ("until", "Until, in UTC", "2026-11-23"), ("by", "By", "anna"), ("search", "With this text", "crash"),
+    ]
 
-    private let rule: String?
-    /// The id of the change before which those that are shown are; nil: the newest.
-    private let before: Int64?
+    private let values: [String: String]
+    private var filter = HistoryFilter(limit: Self.length + 1)
 
-    init(_ members: [(name: String, value: String)]) throws(PageProblem) {
-        rule = members.first { $0.name == "rule" && !$0.value.isEmpty }?.value
-        let text = members.first { $0.name == "before" }?.value
-        before = text.flatMap { Int64($0) }
-        if let text, before.map({ $0 > 0 }) != true {
-            throw PageProblem(
-                400, "This change cannot be read", "before is \"\(text)\"; it must be the number of a change."
-            )
+    init(_ question: PageQuestion) throws {
+        values = question.members.filter { name, _ in Self.inputs.contains { $0.0 == name } }
+        filter.subject = question.value("about")
+        filter.author = question.value("by")
+        filter.search = question.value("search")
+        filter.since = try question.time("since")
+        filter.until = try question.time("until")
+        if let text = question.members["before"] {
+            guard let before = Int64(text), before > 0 else {
+                throw PageProblem(
+                    400, "This change cannot be read", "before is \"\(text)\"; it must be the number of a change."
+                )
+            }
+            filter.before = before
         }
     }
 
-    /// The address of the changes of a rule.
-    static func address(ofRule key: String) -> String { "\(PageRoute.history.path)?rule=\(key.percentEncoded)" }
+    func figures(_ session: PostgresSession) throws -> Figures { try Figures(session, filter, rowsPerChange: 10) }
 
-    func figures(_ session: PostgresSession) throws -> Figures {
-        try Figures(session, HistoryFilter(rule: rule, before: before, limit: Self.length + 1), rowsPerChange: 10)
-    }
-
-    func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
+    func response(_ figures: Figures?, _ context: PageContext) -> Response {
         let shown = figures?.changes.map { Array($0.prefix(Self.length)) }
+        let query = Self.inputs.compactMap { name, _, _ in
+            values[name].flatMap { $0.isEmpty ? nil : "\(name)=\($0.percentEncoded)" }
+        }
+        func address(_ members: [String]) -> String {
+            (query + members).isEmpty ? "/history" : "/history?" + (query + members).joined(separator: "&")
+        }
+        var body = PageBody(context.notes)
+        body.add(
+            "form",
+            [
+                "action": "/history", "button": "Show", "explanation": "Empty fields select everything.",
+                "inputs": Self.inputs.map { name, label, hint in
+                    ["id": name, "name": name, "label": label, "hint": hint, "value": values[name]] as JSONValue
+                },
+            ]
+        )
+        if let subject = filter.subject, context.facts.policy?.section(ofApp: subject) != nil {
+            body.add(.text("Changes of the app \(subject, .app(subject))"))
+        } else if let subject = filter.subject, (try? context.rule(subject)) != nil {
+            body.add(.text("Changes of the rule \(subject, .rule(subject))"))
+        }
+        body.add(.heading("Changes, the newest first", id: "changes"))
+        body.add(
+            history: shown, none: query.isEmpty ? "Nothing was changed yet." : "No change is as the form says.",
+            hiddenFrom: figures?.hiddenFrom
+        )
         let hasMore = (figures?.changes?.count ?? 0) > Self.length
-        let address = rule.map(Self.address) ?? PageRoute.history.path
-        let view: JSONValue = [
-            "frame": scene.frame(in: .history), "rule": rule, "ruleAddress": rule.map { PageRoute.rule($0).path },
-            "history": scene.history(
-                shown, none: "Nothing was changed yet.", hiddenFrom: figures?.changes == nil ? figures?.role : nil
-            ),
-            "newest": before.map { _ in address },
-            "older": hasMore ? "\(address)\(rule == nil ? "?" : "&")before=\(shown?.last?.id ?? 0)" : nil,
-        ]
-        return PageTemplates.all.page("history", view, status: figures == nil ? 503 : 200)
+        body.add(
+            links: (filter.before == nil ? [] : [Link("Newest", address([]))])
+                + (hasMore ? [Link("Older", address(["before=\(shown?.last?.id ?? 0)"]))] : [])
+        )
+        return context.page("History", in: "/history", status: figures == nil ? .serviceUnavailable : .ok, body)
     }
 }

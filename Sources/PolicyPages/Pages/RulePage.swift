@@ -1,8 +1,10 @@
+import Hummingbird
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
-/// `/rules/KEY`: the rule in words, whom it reaches, what was sent, how it came to be.
+/// `/rules/KEY`: the rule in words, whom it reaches, what was sent, its history.
 struct RulePage: Page {
     struct Figures: Sendable {
         /// Nil where the counts cannot be read.
@@ -28,19 +30,18 @@ struct RulePage: Page {
     private let period: PagePeriod
     private let now: Timestamp
 
-    init(_ key: String, _ period: PagePeriod, _ scene: PageScene) throws(PageProblem) {
-        (rule, app) = try scene.rule(key)
-        policy = scene.policy(ofApp: rule.bundle)
+    init(_ key: String, _ period: PagePeriod, _ context: PageContext) throws(PageProblem) {
+        (rule, app) = try context.rule(key)
+        policy = context.policy(ofApp: rule.bundle)
         self.period = period
-        now = scene.now
+        now = context.now
     }
 
     func figures(_ session: PostgresSession) throws -> Figures {
         let counts = RuleCounts(of: rule, in: policy, days: period.days, at: now, session)
         let charts = try CountReader(session).attempt { _ in try counts.charts.map { try $0.chart() } }
         return Figures(
-            charts: try? charts.get(),
-            countsFault: charts.failure?.message,
+            charts: try? charts.get(), countsFault: charts.failure?.message,
             note: try PolicyReader.note(ofRule: rule.key, session),
             fuse: rule.fuse == nil ? nil : try FuseStatus.all(session)?.first { $0.rule == rule.key },
             share: try CountReader(session).ifReadable { _ in try LockoutShare.all(session)[rule.key] } ?? nil,
@@ -51,34 +52,40 @@ struct RulePage: Page {
         )
     }
 
-    func response(_ figures: Figures?, _ scene: PageScene) -> PageResponse {
-        var scene = scene
-        scene.note(countsFault: figures?.countsFault)
-        scene.note(statusFault: figures?.statuses.fault)
-        let status = figures?.statuses.byKey[rule.key]
-        let words = RuleWords(
-            rule: rule, status: status, now: now, lockoutShare: figures?.share,
-            sendsLockouts: scene.facts.sendsLockouts, fuse: figures?.fuse
+    func response(_ figures: Figures?, _ context: PageContext) -> Response {
+        var context = context
+        context.noteCounts(figures?.countsFault)
+        context.noteStatuses(figures?.statuses.fault)
+        let present = PresentRule(
+            rule, figures?.statuses.byKey[rule.key], share: figures?.share, sendsLockouts: context.facts.sendsLockouts
         )
-        let history = figures?.history
-        let view: JSONValue = [
-            "frame": scene.frame("Rule \(rule.key)", in: .overview), "key": rule.key, "app": rule.bundle ?? "every app",
-            "appAddress": rule.bundle.map { PageRoute.app($0).path }, "status": words.tag, "lockout": rule.lockout,
-            "lines": words.lines, "note": figures?.note, "period": period.choices(.rule(rule.key)),
-            "charts": figures?.charts?.map { $0.view(of: .rule(rule.key), period) }, "isWhole": figures?.charts != nil,
-            "texts": texts,
-            "history": scene.history(
-                history?.changes, none: "The history has no entry of it.",
-                hiddenFrom: history?.changes == nil ? history?.role : nil
-            ),
-            "historyAddress": HistoryPage.address(ofRule: rule.key),
-            "tryAddress": rule.bundle.map { TryPage.address(ofApp: $0) } ?? PageRoute.attempt.path, "edits": edits,
-        ]
-        return PageTemplates.all.page("rule", view)
+        var body = PageBody(context.notes)
+        body.add(
+            .text("\(Report.app(rule.bundle)). \("Who gets it? Try a client", .check(rule.bundle))")
+        )
+        body.add(.heading("In words", id: "words"))
+        body.add(.fields(Report.fields(present, fuse: figures?.fuse, note: figures?.note, at: now)))
+        body.add(.heading("Who it reaches", id: "figures"))
+        body.add("charts", context.charts(figures?.charts, of: Subject.rule(rule.key).address, period))
+        body.add(.heading("As a phone shows it", id: "texts"))
+        body.add("phones", ["messages": messages])
+        body.add(.heading("History", id: "changes"))
+        body.add(
+            history: figures?.history.changes, none: "The history has no entry of it.",
+            hiddenFrom: figures?.history.hiddenFrom
+        )
+        if figures?.history.changes != nil { body.add(.text("\("Every change of it", .history(of: rule.key))")) }
+        body.add(edits: edits)
+        let tag: Sentence = figures?.statuses.byKey[rule.key] == nil ? "" : " \(present.tag)"
+        return context.page(
+            "Rule \(rule.key)", heading: "\(rule.key)\(tag)\(Report.tag("lockout", if: rule.lockout))",
+            in: "/rules",
+            body
+        )
     }
 
     /// The message in all languages, filled in as for clients of the rule's app.
-    private var texts: [JSONValue] {
+    private var messages: [JSONValue] {
         let name = app?.name ?? rule.bundle ?? "{app}"
         let own = RuleText(language: "", title: rule.title, text: rule.text)
         return ([own] + rule.texts).map { text in
@@ -90,40 +97,52 @@ struct RulePage: Page {
         }
     }
 
-    private var edits: [JSONValue] {
+    private var edits: [Report.Edit] {
         let (key, literal) = (rule.key, rule.key.sqlLiteral)
-        var edits: [JSONValue] = []
+        var edits: [Report.Edit] = []
         if rule.holdInForce(at: now) != nil {
             edits.append(
-                PageScene.edit(
-                    "Let its steps go on", "rule resume \(key)", sql: "SELECT * FROM resume_rule(\(literal));"
+                Report.Edit(
+                    "Let its steps go on", command: "rule resume \(key)", sql: "SELECT * FROM resume_rule(\(literal));"
                 )
             )
         } else if rule.effectiveSteps.contains(where: { now < $0.at }) {
-            edits.append(PageScene.edit("Hold its steps", "rule hold \(key)", sql: "SELECT hold_rule(\(literal));"))
+            edits.append(
+                Report.Edit("Hold its steps", command: "rule hold \(key)", sql: "SELECT hold_rule(\(literal));")
+            )
         }
         return edits + [
-            PageScene.edit(
-                rule.enabled ? "Turn it off" : "Turn it on", "rule \(rule.enabled ? "disable" : "enable") \(key)",
+            Report.Edit(
+                rule.enabled ? "Turn it off" : "Turn it on",
+                command: "rule \(rule.enabled ? "disable" : "enable") \(key)",
                 sql: "UPDATE rules SET enabled = \(!rule.enabled) WHERE key = \(literal);"
             ),
-            PageScene.edit(
-                "Change the share of installs",
-                "rule rollout \(key) PERCENT",
+            Report.Edit(
+                "Change the share of installs", command: "rule rollout \(key) PERCENT",
                 sql: "BEGIN; DELETE FROM rollout_steps WHERE rule = \(literal);"
                     + " UPDATE rules SET rollout = PERCENT, held_at = NULL WHERE key = \(literal); COMMIT;"
             ),
-            PageScene.edit(
-                "Change anything else", "rule edit \(key) --COLUMN VALUE",
+            Report.Edit(
+                "Change anything else", command: "rule edit \(key) --COLUMN VALUE",
                 sql: "UPDATE rules SET COLUMN = VALUE WHERE key = \(literal);"
             ),
         ]
     }
 }
 
-extension Result {
-    /// Why there is no value; nil: there is one.
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
+extension Message {
+    /// The message as a phone would show it, for the template `message`.
+    ///
+    /// - Parameters:
+    ///   - label: What stands above it: `the rule's own`, `de`.
+    ///   - language: The language, for screen readers; empty: not known.
+    func view(label: String = "", language: String) -> JSONValue {
+        // A browser follows no schemes of phones.
+        let scheme = link.map { $0.prefix { $0 != ":" }.lowercased() }
+        return [
+            "id": id, "ruleAddress": Subject.rule(id).address, "language": language, "label": label, "title": title,
+            "text": text, "link": link, "address": scheme == "https" || scheme == "http" ? link : nil,
+            "lockout": lockout, "hints": hints?.sentence,
+        ]
     }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+import Hummingbird
 import Mustache
 import UpdatePolicy
 
@@ -7,13 +9,12 @@ struct PageTemplates: Sendable {
     struct Asset: Sendable {
         let contentType: String
         let tag: String
-        let body: [UInt8]
+        let text: String
 
-        func response(knownTag: String?) -> PageResponse {
-            let isKnown = knownTag?.contains(tag) ?? false
-            return PageResponse(
-                status: isKnown ? 304 : 200, contentType: isKnown ? nil : contentType, fields: [("ETag", tag)],
-                caching: "no-cache", body: isKnown ? [] : body
+        func response(to request: Request) -> Response {
+            let isKnown = request.headers[.ifNoneMatch]?.contains(tag) ?? false
+            return .page(
+                isKnown ? .notModified : .ok, contentType, isKnown ? "" : text, [.eTag: tag, .cacheControl: "no-cache"]
             )
         }
     }
@@ -44,29 +45,13 @@ struct PageTemplates: Sendable {
                 try templates.register("{{% CONTENT_TYPE: \(PageText.name)}}\n" + text, named: String(parts[0]))
             } else {
                 assets[name] = Asset(
-                    contentType: "\(Self.types[ending] ?? "text/plain"); charset=utf-8",
-                    tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"", body: Array(text.utf8)
+                    contentType: Self.types[ending] ?? "text/plain",
+                    tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"", text: text
                 )
             }
         }
         self.templates = templates
         self.assets = assets
-    }
-
-    /// A page.
-    ///
-    /// - Parameters:
-    ///   - name: Its template.
-    ///   - view: What the template shows.
-    func page(
-        _ name: String,
-        _ view: JSONValue,
-        status: Int = 200,
-        fields: [(name: String, value: String)] = []
-    ) -> PageResponse {
-        PageResponse(
-            status: status, contentType: "text/html; charset=utf-8", fields: fields, body: text(name, view).utf8
-        )
     }
 
     /// What a template makes of a view.
@@ -79,7 +64,7 @@ struct PageTemplates: Sendable {
 }
 
 /// A value of a view; an empty text or null is as good as none to a section of a template.
-private struct PageValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
+private struct PageValue: MustacheParent, MustacheCustomRenderable {
     let value: JSONValue
 
     static func of(_ value: JSONValue) -> Any {
@@ -101,9 +86,6 @@ private struct PageValue: MustacheParent, MustacheCustomRenderable, MustacheTran
     var isNull: Bool {
         if case .object = value { false } else { renderText.isEmpty }
     }
-
-    /// A list that is not known is as empty as one without elements.
-    func transform(_ name: String) -> Any? { name == "empty" ? isNull : nil }
 
     func child(named name: String) -> Any? {
         guard case .object(let members) = value else { return nil }

@@ -23,3 +23,10 @@ extension RuleStatuses {
         }
     }
 }
+
+extension Result {
+    /// Why there is no value; nil: there is one.
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

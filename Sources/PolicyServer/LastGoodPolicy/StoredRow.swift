@@ -90,26 +90,24 @@ extension StoredMember where Row: PolicyRecord {
     static var columns: [StoredMember<Row>] { Row.columns.filter { $0.role != .note }.map(Self.column) }
 
     private static func column(_ column: PolicyColumn<Row>) -> Self {
-        let name = column.storedName
-        let isRequired = column.defaultValue == nil
-        return switch column.property {
-        case .text(let path): isRequired ? .required(name, path) : .optional(name, path)
-        case .optionalText(let path): .optional(name, path)
-        case .texts(let path): .optional(name, path)
-        case .flag(let path): .optional(name, path)
-        case .integer(let path): .optional(name, path)
-        case .optionalInteger(let path): .optional(name, path)
-        case .percentage(let path): isRequired ? .required(name, path) : .optional(name, path)
-        case .optionalPercentage(let path): .optional(name, path)
-        case .time(let path): isRequired ? .required(name, path) : .optional(name, path)
-        case .optionalTime(let path): .optional(name, path)
-        case .duration(let path): .microseconds(name, path)
-        case .attributes(let path): .optionalRows(name, path)
+        func member(_ property: some ColumnProperty<Row>) -> Self {
+            column.defaultValue == nil
+                ? .required(column.storedName, property.path) : .optional(column.storedName, property.path)
         }
+        if let attributes = column.property as? PolicyColumn<Row>.Property<[AttributeCondition]?> {
+            return .optionalRows(column.storedName, attributes.path)
+        }
+        if let duration = column.property as? PolicyColumn<Row>.Property<DayTimeInterval?> {
+            return .microseconds(column.storedName, duration.path)
+        }
+        return member(column.property)
     }
 
     /// A length of time in microseconds, left out where it is none.
-    private static func microseconds(_ name: String, _ path: PolicyColumn<Row>.Path<DayTimeInterval?>) -> Self {
+    private static func microseconds(
+        _ name: String,
+        _ path: any WritableKeyPath<Row, DayTimeInterval?> & Sendable
+    ) -> Self {
         Self(
             name, value: { row in row[keyPath: path].map(\.inMicroseconds).flatMap { $0 == 0 ? nil : $0 } },
             take: { $1[keyPath: path] = $0 == 0 ? nil : DayTimeInterval(microseconds: $0) }

@@ -8,7 +8,7 @@ import UpdatePolicy
 /// A web page can make its own name point to the address of this listener (DNS rebinding), and then read its answers in
 /// the browser of somebody who can reach it. The browser sends that name as the Host. So the Host must be an IP address,
 /// `localhost`, or a name that the configuration lists; a request without one is from no browser.
-struct HostCheck {
+struct HostCheck: Sendable {
     /// The answer to a request for another host.
     struct Problem: Encodable {
         let title = "Misdirected Request"

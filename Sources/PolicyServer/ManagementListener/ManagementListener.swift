@@ -21,14 +21,14 @@ enum ManagementListener {
     /// - Parameter connections: Gets its connections.
     static func application(
         address: ListenAddress,
-        responder: ManagementResponder,
+        router: Router<ManagementContext>,
         connections: ManagementConnections,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger,
         onBound: @escaping @Sendable (SocketAddress) -> Void
     ) -> some ApplicationProtocol {
         Application(
-            responder: responder,
+            router: router,
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [ManagementConnectionHandler(connections)],

@@ -28,26 +28,6 @@ extension Response {
         )
     }
 
-    /// A page, or a part of one.
-    static func page(_ page: PageResponse) -> Response {
-        var headers = HTTPFields()
-        for (name, value) in PageResponse.commonFields + page.fields {
-            if let name = HTTPField.Name(name) { headers[name] = value }
-        }
-        headers[.contentType] = page.contentType
-        return Response(
-            status: HTTPResponse.Status(code: page.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.body))
-        )
-    }
-
-    /// A line of text for whoever gets no page.
-    static func text(_ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]) -> Response {
-        var response = page(PageResponse(status: status.code, text: text))
-        for field in fields { response.headers[field.name] = field.value }
-        return response
-    }
-
     /// The answer to whoever may not see the pages.
     static func refusal(_ refusal: PageAccess.Refusal) -> Response {
         switch refusal {

@@ -4,7 +4,6 @@ import UpdatePolicy
 extension Chart {
     /// The name of the series of all that have none of their own.
     package static let others = "others"
-    /// The name of the series of lockouts.
     package static let lockout = "lockout"
     /// The most marks of a chart: the newest.
     static let mostMarks = 20
@@ -14,16 +13,15 @@ extension Chart {
         zip(parts, wholes).map { part, whole in whole > 0 ? Double(part) / Double(whole) : nil }
     }
 
-    /// Edits as marks on the axis of time; none where the history may not be read.
-    ///
-    /// - Parameter namesRule: Whether each names its rule; not needed where there is one rule alone.
-    static func marks(
-        _ session: PostgresSession,
-        namesRule: Bool = true,
-        _ edits: (PolicyHistory) throws -> [RuleEdit]
-    ) throws -> [Mark] {
+    /// The newest changes of rules and apps as marks on the axis of time; none where the history may not be read.
+    static func marks(_ filter: HistoryFilter, _ session: PostgresSession) throws -> [Mark] {
         guard try !DatabaseStatus.Hidden.history.isHidden(session) else { return [] }
-        return try edits(PolicyHistory(session)).map { $0.mark(namesRule: namesRule) }
+        let words = ChangeWords { "\($0)" }
+        let history = try PolicyHistory(session, rowsPerChange: ChangeWords.mostNames)
+        return try history.changes(filter).reversed().map { change in
+            let values = words.summaryWithValues(change).dropFirst(words.summary(change).count)
+            return Mark(at: change.at, change: change.id, label: ChangeWords.summary(change) + Sentence(String(values)))
+        }
     }
 
     /// That there are no figures.
@@ -52,40 +50,5 @@ extension Chart {
             parts.append("\(others.count) other \(noun)\(others.count == 1 ? "" : "s") \(share(checks))")
         }
         return (parts + (rest.map { [$0] } ?? [])).joined(separator: "; ") + "."
-    }
-}
-
-extension RuleEdit {
-    /// The longest value that a label shows.
-    private static let longestValue = 16
-
-    fileprivate func mark(namesRule: Bool) -> Chart.Mark {
-        let name = table == "apps" ? "app" : name
-        let others = otherRows == 0 ? "" : otherRows >= Self.mostRows ? ", and many more" : ", and \(otherRows) more"
-        return Chart.Mark(
-            at: at, change: change, label: "\(namesRule || table == "apps" ? "\(name) " : "")\(action)\(others)"
-        )
-    }
-
-    /// What was done: `added`, `rollout 10 -> 50`, `enabled`, `title and text changed`.
-    private var action: String {
-        if table == "rollout_steps" { return "ramp" }
-        if table == "rule_texts" { return "translations" }
-        guard kind == .changed else { return kind.rawValue }
-        guard columns.count == 1, let column = columns.first else {
-            return "\(columns.map(\.name).joined(separator: ", ")) changed"
-        }
-        switch (column.name, column.after) {
-        case ("enabled", "true"): return "enabled"
-        case ("enabled", "false"): return "disabled"
-        case ("held_at", nil): return "resumed"
-        case ("held_at", .some): return "held"
-        case ("paused", "true"): return "paused"
-        case ("paused", "false"): return "resumed"
-        default:
-            let (before, after) = (column.before ?? "none", column.after ?? "none")
-            guard max(before.count, after.count) <= Self.longestValue else { return "\(column.name) changed" }
-            return "\(column.name) \(before) -> \(after)"
-        }
     }
 }

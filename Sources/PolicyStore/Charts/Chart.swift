@@ -4,34 +4,27 @@ package import UpdatePolicy
 ///
 /// Pages draw it as SVG with a table, the command line with characters, and both write the same numbers as CSV.
 package struct Chart: Sendable, Equatable {
-    /// The relation of the series to each other.
     package enum Shape: Sendable, Equatable {
         /// Parts of a whole over time, one upon the other.
         case stackedAreas
-        /// Values of their own over time.
         case lines
-        /// A bar for each place on the axis.
         case bars
     }
 
-    /// The unit of the values.
     package enum Unit: Sendable, Equatable {
-        /// Checks.
         case checks
         /// Parts of a whole, from 0 to 1; shown in percent.
         case share
     }
 
-    /// The axis below the values.
     package enum Axis: Sendable, Equatable {
         /// Moments, in order; each value holds for the time until the next one, the last as long as the one before.
         case time([Timestamp])
         /// Times since something began, in microseconds, in order.
         case elapsed([Int64])
-        /// Names, in the order in which they are shown. A time in one is a word in ISO 8601, for those who draw it to spell.
+        /// Names, in the order in which they are shown.
         case names([String])
 
-        /// The number of places on the axis.
         package var count: Int {
             switch self {
             case .time(let times): times.count
@@ -41,14 +34,11 @@ package struct Chart: Sendable, Equatable {
         }
     }
 
-    /// Values with a name.
     package struct Series: Sendable, Equatable {
-        /// The name, as a legend shows it.
         package let name: String
         /// A value for each place on the axis; nil where nothing was counted.
         package let values: [Double?]
 
-        /// Creates a series.
         package init(name: String, values: [Double?]) {
             self.name = name
             self.values = values
@@ -57,15 +47,13 @@ package struct Chart: Sendable, Equatable {
 
     /// Something that happened, shown on the axis of time.
     package struct Mark: Sendable, Equatable {
-        /// When.
         package let at: Timestamp
         /// The number of the change in the history, by which it is known everywhere.
         package let change: Int64
         /// What, in a few words: `rollout 10 -> 50`.
-        package let label: String
+        package let label: Sentence
 
-        /// Creates a mark.
-        package init(at: Timestamp, change: Int64, label: String) {
+        package init(at: Timestamp, change: Int64, label: Sentence) {
             self.at = at
             self.change = change
             self.label = label
@@ -78,12 +66,11 @@ package struct Chart: Sendable, Equatable {
     package let question: String
     /// The answer in one or two sentences, with the numbers that matter.
     package let answer: String
-    /// The shape in which it is drawn.
     package let shape: Shape
-    /// The unit of the values.
     package let unit: Unit
-    /// The axis below the values.
     package let axis: Axis
+    /// The names on the axis with their times, for those who write times in another zone than UTC; empty: they have none.
+    package let sentences: [Sentence]
     /// The values, those that matter most first; at most as many as a reader can tell apart, the last may be all others.
     package let series: [Series]
     /// The checks that the shares at each place are parts of; empty where the values are no shares, or of different wholes.
@@ -91,7 +78,6 @@ package struct Chart: Sendable, Equatable {
     /// The events meanwhile, the newest of them, in order of time; empty where the axis is not one of time.
     package let marks: [Mark]
 
-    /// Creates a chart.
     package init(
         name: String,
         question: String,
@@ -99,6 +85,7 @@ package struct Chart: Sendable, Equatable {
         shape: Shape,
         unit: Unit,
         axis: Axis,
+        sentences: [Sentence] = [],
         series: [Series],
         checks: [Int64] = [],
         marks: [Mark] = []
@@ -109,12 +96,12 @@ package struct Chart: Sendable, Equatable {
         self.shape = shape
         self.unit = unit
         self.axis = axis
+        self.sentences = sentences
         self.series = series
         self.checks = checks
         self.marks = marks
     }
 
-    /// Whether there is nothing to draw.
     package var isEmpty: Bool { axis.count == 0 || series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// Whether everything that was counted is nothing, which the answer says better than a picture of a flat line.
@@ -162,7 +149,7 @@ package struct Chart: Sendable, Equatable {
             return Cell(digits: "\(time)", text: NumberText.date(time) + hour)
         case .elapsed(let times):
             return Cell(digits: "\(times[place] / 1_000_000)", text: NumberText.duration(microseconds: times[place]))
-        case .names(let names): return Cell(digits: names[place], text: NumberText.sentence(names[place]))
+        case .names(let names): return Cell(digits: names[place], text: names[place])
         }
     }
 
@@ -199,13 +186,9 @@ extension Chart {
 
 /// A chart that is read when somebody asks for it, so that whoever wants one does not pay for the others.
 package struct ChartQuery {
-    /// The name of the chart.
     package let name: String
     private let make: (String) throws -> Chart
 
-    /// - Parameters:
-    ///   - name: The name of the chart.
-    ///   - make: Reads the chart of this name.
     init(_ name: String, _ make: @escaping (String) throws -> Chart) {
         self.name = name
         self.make = make

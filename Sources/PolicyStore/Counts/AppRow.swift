@@ -1,9 +1,7 @@
 import Postgres
 package import UpdatePolicy
 
-/// An app with its checks.
 package struct AppRow: Sendable {
-    /// The app.
     package let app: App
     /// The checks of the last 24 hours.
     package let last: CheckTotals
@@ -29,30 +27,26 @@ extension CountReader {
 
     /// The checks of the last 24 hours and of those before by app, its bundle in lower case.
     private func checksByApp() throws -> [String: (last: CheckTotals, before: CheckTotals)] {
-        let columns = ["checks", "messages", "lockouts"]
-        let sums = ["is_last", "NOT is_last"].flatMap { period in
-            columns.map { CountedTable.bounded("sum(\($0)) FILTER (WHERE \(period))") }
-        }
-        var checks: [String: (last: CheckTotals, before: CheckTotals)] = [:]
-        for row in try session.query(
+        let counted = try session.query(
             """
-            SELECT lower(bundle COLLATE "C"), \(sums.joined(separator: ", ")) FROM (
+            SELECT lower(bundle COLLATE "C") AS app, is_last, \(CountedTable.sums("checks", "messages", "lockouts")) FROM (
                 SELECT bundle, hour > now() - interval '24 hours' AS is_last,
-                    \(columns.map { "sum(\($0)) AS \($0)" }.joined(separator: ", "))
+                    sum(checks) AS checks, sum(messages) AS messages, sum(lockouts) AS lockouts
                 FROM public.check_counts
                 WHERE hour > now() - interval '48 hours' AND \(Self.isOver) AND bundle IS NOT NULL
                 GROUP BY 1, 2
             ) AS spelled
-            GROUP BY 1
+            GROUP BY 1, 2
             """
-        ) {
-            func totals(_ first: Int) throws -> CheckTotals {
-                CheckTotals(
-                    checks: try row.decode(first, as: Int64.self), messages: try row.decode(first + 1, as: Int64.self),
-                    lockouts: try row.decode(first + 2, as: Int64.self)
-                )
+        )
+        var checks: [String: (last: CheckTotals, before: CheckTotals)] = [:]
+        for (row, totals) in zip(counted, try counted.rows(as: CheckTotals.self)) {
+            let app = try row.decode("app", as: String.self)
+            if try row.decode("is_last") {
+                checks[app, default: (.none, .none)].last = totals
+            } else {
+                checks[app, default: (.none, .none)].before = totals
             }
-            checks[try row.decode(0, as: String.self)] = (try totals(1), try totals(4))
         }
         return checks
     }

@@ -4,28 +4,20 @@ package import UpdatePolicy
 ///
 /// Counts keep their hours for a week, so days are all that is left of longer periods.
 package struct CountPeriod: Sendable, Equatable {
-    /// The length of a step.
     package enum Step: String, Sendable {
-        /// An hour.
         case hour
-        /// A day.
         case day
     }
 
-    /// How many days it goes back.
     package let days: Int
-    /// How long each step is.
     package let step: Step
     /// When each step begins, in order; the last one is not over.
     package let starts: [Timestamp]
-    /// When it ends.
     let end: Timestamp
 
     /// The steps of the last days: 24 hours for one day, else the days and what there is of today.
     ///
-    /// - Parameters:
-    ///   - days: How many days; at least 1.
-    ///   - time: Now.
+    /// - Parameter days: How many days; at least 1.
     package init(days: Int, at time: Timestamp) {
         self.days = max(1, days)
         end = time
@@ -41,7 +33,6 @@ package struct CountPeriod: Sendable, Equatable {
         }
     }
 
-    /// When it begins.
     package var start: Timestamp { starts[0] }
 
     /// The period in words: `the last 24 hours`, `the last 7 days`.

@@ -2,25 +2,19 @@ import Postgres
 package import UpdatePolicy
 
 /// Checks with those that were answered with a message and with a lockout.
-package struct CheckTotals: Sendable, Equatable {
-    /// How many checks.
+package struct CheckTotals: Sendable, Equatable, Decodable {
     package var checks: Int64
-    /// Those that were answered with a message.
     package var messages: Int64
-    /// Those that were answered with a lockout.
     package var lockouts: Int64
 
-    /// No checks.
     package static let none = CheckTotals(checks: 0, messages: 0, lockouts: 0)
 
-    /// Adds other checks.
     package static func += (left: inout CheckTotals, right: CheckTotals) {
         left.checks += right.checks
         left.messages += right.messages
         left.lockouts += right.lockouts
     }
 
-    /// All checks of some steps.
     static func sum(_ steps: some Sequence<CheckTotals?>) -> CheckTotals {
         steps.reduce(into: .none) { if let totals = $1 { $0 += totals } }
     }
@@ -34,20 +28,54 @@ package struct CheckTotals: Sendable, Equatable {
 }
 
 /// Checks that named a platform, and something else beside it.
-package struct PlatformChecks: Sendable, Equatable {
+package struct PlatformChecks: Sendable, Equatable, Decodable {
     /// The platform; nil: not sent.
     package let platform: String?
     /// What they named as clients sent it: a version, a system; nil: not sent.
     package let name: String?
-    /// How many checks.
     package let checks: Int64
 
-    /// Checks of a platform with what they named.
     package init(platform: String?, name: String?, checks: Int64) {
         self.platform = platform
         self.name = name
         self.checks = checks
     }
+}
+
+/// How many messages a rule sent, and how many of them locked out.
+package struct SentTotals: Sendable, Decodable {
+    package let sent: Int64
+    package let lockouts: Int64
+}
+
+/// The checks of an app in the last 24 hours, and what its rules sent.
+package struct LastDay: Sendable {
+    package let checks: Int64
+    /// By the key of a rule.
+    package let rules: [String: (sent: Int64, lockouts: Int64)]
+}
+
+/// The checks of one version of an app on one platform.
+package struct VersionCount: Sendable, Decodable {
+    package let bundle: String
+    /// The platform; nil: not sent.
+    package let platform: String?
+    /// The version as clients sent it; nil: not sent.
+    package let version: String?
+    package let checks: Int64
+}
+
+/// The checks of one version of an app on one platform in one day.
+package struct PeriodCount: Sendable, Decodable {
+    /// When the day begins, in UTC.
+    package let start: Timestamp
+    /// The platform; nil: not sent.
+    package let platform: String?
+    /// The version as clients sent it; nil: not sent.
+    package let version: String?
+    package let checks: Int64
+    package let messages: Int64
+    package let lockouts: Int64
 }
 
 /// Figures of charts. Each answer has a bounded number of rows, however many kinds of clients there are.
@@ -59,21 +87,15 @@ extension CountReader {
     ///
     /// - Parameter bundle: The app; nil: all apps that were added.
     package func totals(of bundle: String?, in period: CountPeriod) throws -> [CheckTotals?] {
-        var totals: [Timestamp: CheckTotals] = [:]
-        for row in try session.query(
+        let counted = try session.query(
             """
-            SELECT \(Self.step(of: period)), \(CountedTable.bounded("sum(checks)")),
-                \(CountedTable.bounded("sum(messages)")), \(CountedTable.bounded("sum(lockouts)"))
+            SELECT \(Self.step(of: period)) AS start, \(CountedTable.sums("checks", "messages", "lockouts"))
             FROM public.check_counts WHERE \(bundle == nil ? Self.isOfAnyApp : Self.isCounted)
             GROUP BY 1 HAVING sum(checks) > 0
             """,
             parameters(bundle, period)
-        ) {
-            totals[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] = CheckTotals(
-                checks: try row.decode(1, as: Int64.self), messages: try row.decode(2, as: Int64.self),
-                lockouts: try row.decode(3, as: Int64.self)
-            )
-        }
+        )
+        let totals: [Timestamp: CheckTotals] = try counted.rows(by: "start")
         return period.starts.map { totals[$0] }
     }
 
@@ -100,17 +122,12 @@ extension CountReader {
     ) throws -> [PlatformChecks] {
         try session.query(
             """
-            SELECT \(ofPlatforms ? "platform" : "NULL::text"), \(column), \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
-            WHERE \(Self.isCounted)
+            SELECT \(ofPlatforms ? "platform" : "NULL::text AS platform"), \(column) AS name, \(CountedTable.sums("checks"))
+            FROM public.check_counts WHERE \(Self.isCounted)
             GROUP BY 1, 2 HAVING sum(checks) > 0 ORDER BY 3 DESC, 1, 2 LIMIT \(Self.mostNames)
             """,
             Array(parameters(bundle, period).prefix(3))
-        ).map { row in
-            PlatformChecks(
-                platform: try row.decode(0, as: String?.self), name: try row.decode(1, as: String?.self),
-                checks: try row.decode(2, as: Int64.self)
-            )
-        }
+        ).rows()
     }
 
     /// The checks of some versions of an app in each step of a period.
@@ -127,38 +144,34 @@ extension CountReader {
         let named = spellings.enumerated().flatMap { index, spellings in spellings.map { (Int64(index), $0) } }
         for row in try session.query(
             """
-            SELECT \(Self.step(of: period)), named.index, \(CountedTable.bounded("sum(checks)"))
+            SELECT \(Self.step(of: period)) AS start, named.index, \(CountedTable.sums("checks"))
             FROM public.check_counts JOIN unnest($5::int8[], $6::text[]) AS named(index, version) USING (version)
             WHERE \(Self.isCounted) GROUP BY 1, 2
             """,
             parameters(bundle, period) + [named.map(\.0), named.map(\.1)]
         ) {
-            guard let step = steps[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] else { continue }
-            checks[Int(try row.decode(1, as: Int64.self))][step] = try row.decode(2, as: Int64.self)
+            guard let step = steps[try row.decode("start")] else { continue }
+            checks[try row.decode("index")][step] = try row.decode("checks")
         }
         return checks
     }
 
     /// The adoption of releases, each with the one before it on its platform if there is one.
     ///
-    /// - Parameters:
-    ///   - releases: At most one pair a platform.
-    ///   - bundle: The app.
-    ///   - time: Now.
-    /// - Returns: The adoptions, in the same order.
+    /// - Parameter releases: At most one pair a platform.
     package func adoptions(
         of releases: [(newest: NewestRelease, previous: NewestRelease?)],
         bundle: String,
         at time: Timestamp
     ) throws -> [(newest: ReleaseAdoption, previous: ReleaseAdoption?)] {
         let platforms = releases.map(\.newest.platform)
-        let since = releases.map { PostgresTimestamp(min($0.newest.liveAt, $0.previous?.liveAt ?? $0.newest.liveAt)) }
+        let since = releases.map { min($0.newest.liveAt, $0.previous?.liveAt ?? $0.newest.liveAt) }
         let isWanted = """
             lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND hour <= $2::timestamptz + interval '1 hour'
                 AND hour > wanted.since - interval '1 hour' AND checks > 0
             """
         let wanted = "unnest($3::text[], $4::timestamptz[]) AS wanted(platform, since)"
-        let parameters: [(any PostgresEncodable)?] = [bundle, PostgresTimestamp(time), platforms, since]
+        let parameters: [(any PostgresEncodable)?] = [bundle, time, platforms, since]
         // What each spelling has reached: 1 the release before the newest, 2 the newest.
         var reached: [(platform: String, version: String, rank: Int64)] = []
         for row in try session.query(
@@ -168,7 +181,9 @@ extension CountReader {
             """,
             parameters
         ) {
-            let (platform, text) = (try row.decode(0, as: String.self), try row.decode(1, as: String.self))
+            let (platform, text) = (
+                try row.decode("platform", as: String.self), try row.decode("version", as: String.self)
+            )
             guard let pair = releases.first(where: { $0.newest.platform == platform }), let version = AppVersion(text)
             else { continue }
             if !(version < pair.newest.version) {
@@ -182,27 +197,29 @@ extension CountReader {
         for row in try session.query(
             """
             SELECT platform, CASE WHEN hour < $5::timestamptz THEN date_trunc('day', hour, 'UTC')
-                ELSE date_trunc('hour', hour, 'UTC') END, \(CountedTable.bounded("sum(checks)")),
-                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 1)")),
-                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 2)"))
+                ELSE date_trunc('hour', hour, 'UTC') END AS start, \(CountedTable.sums("checks")),
+                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 1)")) AS previous,
+                \(CountedTable.bounded("sum(checks) FILTER (WHERE reached.rank >= 2)")) AS newest
             FROM public.check_counts JOIN \(wanted) USING (platform)
                 LEFT JOIN unnest($6::text[], $7::text[], $8::int8[]) AS reached(platform, version, rank)
                     USING (platform, version)
             WHERE \(isWanted) GROUP BY 1, 2
             """,
             parameters + [
-                PostgresTimestamp(CountStore.startOfDay(time, daysAgo: CountStore.daysOfHours)),
+                CountStore.startOfDay(time, daysAgo: CountStore.daysOfHours),
                 reached.map(\.platform), reached.map(\.version), reached.map(\.rank),
             ]
         ) {
-            let platform = try row.decode(0, as: String.self)
-            let start = Timestamp(try row.decode(1, as: PostgresTimestamp.self))
-            let checks = try row.decode(2, as: Int64.self)
-            func period(_ column: Int) throws -> ReleaseAdoption.Period {
-                ReleaseAdoption.Period(start: start, checks: checks, reached: try row.decode(column, as: Int64.self))
-            }
-            previous[platform, default: []].append(try period(3))
-            newest[platform, default: []].append(try period(4))
+            let platform = try row.decode("platform", as: String.self)
+            let (start, checks) = (
+                try row.decode("start", as: Timestamp.self), try row.decode("checks", as: Int64.self)
+            )
+            previous[platform, default: []].append(
+                ReleaseAdoption.Period(start: start, checks: checks, reached: try row.decode("previous"))
+            )
+            newest[platform, default: []].append(
+                ReleaseAdoption.Period(start: start, checks: checks, reached: try row.decode("newest"))
+            )
         }
         return releases.map { pair in
             let platform = pair.newest.platform
@@ -213,24 +230,72 @@ extension CountReader {
         }
     }
 
-    /// How often a rule's message was sent in each step of a period, and how often with the lockout; nil where it was not.
-    package func sent(ofRule key: String, in period: CountPeriod) throws -> [(sent: Int64, lockouts: Int64)?] {
-        var sent: [Timestamp: (Int64, Int64)] = [:]
+    /// How often a rule's message was sent in each step of a period; nil where it was not.
+    package func sent(ofRule key: String, in period: CountPeriod) throws -> [SentTotals?] {
         // Hour by hour, as the index is by hour and a great many other rules may have been sent.
-        for row in try session.query(
+        let counted = try session.query(
             """
-            SELECT \(Self.step(of: period)), \(CountedTable.bounded("sum(sent)")), \(CountedTable.bounded("sum(lockouts)"))
+            SELECT \(Self.step(of: period)) AS start, \(CountedTable.sums("sent", "lockouts"))
             FROM generate_series($2::timestamptz, $3::timestamptz + interval '1 hour', interval '1 hour') AS hours(hour)
                 JOIN public.rule_counts USING (hour)
             WHERE rule = $1 GROUP BY 1 HAVING sum(sent) > 0
             """,
             parameters(key, period)
-        ) {
-            sent[Timestamp(try row.decode(0, as: PostgresTimestamp.self))] =
-                (try row.decode(1, as: Int64.self), try row.decode(2, as: Int64.self))
-        }
+        )
+        let sent: [Timestamp: SentTotals] = try counted.rows(by: "start")
         return period.starts.map { sent[$0] }
     }
+
+    /// The checks of an app in the last 24 hours, and what some rules sent.
+    package func lastDay(of bundle: String, rules: [String]) throws -> LastDay {
+        let checks = try session.query(
+            """
+            SELECT \(CountedTable.sums("checks")) FROM public.check_counts
+            WHERE lower(bundle COLLATE "C") = lower($1::text COLLATE "C") AND \(Self.isOfLastDay)
+            """,
+            [bundle]
+        ).value(as: Int64.self)
+        let sent: [String: SentTotals] = try session.query(
+            """
+            SELECT rule, \(CountedTable.sums("sent", "lockouts")) FROM public.rule_counts
+            WHERE rule = ANY ($1::text[]) AND \(Self.isOfLastDay) GROUP BY rule
+            """,
+            [rules]
+        ).rows(by: "rule")
+        return LastDay(checks: checks, rules: sent.mapValues { ($0.sent, $0.lockouts) })
+    }
+
+    /// The versions that asked in the last 24 hours, most checks first.
+    package func versionsOfLastDay(limit: Int) throws -> [VersionCount] {
+        try session.query(
+            """
+            SELECT bundle, platform, version, \(CountedTable.sums("checks")) FROM public.check_counts
+            WHERE \(Self.isOfLastDay) AND bundle IS NOT NULL AND checks > 0
+            GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT $1
+            """,
+            [limit]
+        ).rows()
+    }
+
+    /// The checks of an app in a period by day, platform and version, in order of the day.
+    package func dailyCounts(of bundle: String, in period: CountPeriod) throws -> [PeriodCount] {
+        try session.query(
+            """
+            SELECT date_trunc('day', hour, 'UTC') AS start, platform, version,
+                \(CountedTable.sums("checks", "messages", "lockouts"))
+            FROM public.check_counts WHERE \(Self.isCounted) AND checks > 0
+            GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            """,
+            Array(parameters(bundle, period).prefix(3))
+        ).rows()
+    }
+
+    /// The checks of an app in the last days by day, platform and version.
+    package func dailyCounts(of bundle: String, days: Int) throws -> [PeriodCount] {
+        try dailyCounts(of: bundle, in: CountPeriod(days: days, at: CountStore.time(session)))
+    }
+
+    private static let isOfLastDay = "hour > now() - interval '24 hours' AND \(isOver)"
 
     /// The start of a row's step. A server's clock may be ahead by up to an hour, which belongs to the last step.
     private static func step(of period: CountPeriod) -> String {
@@ -249,8 +314,8 @@ extension CountReader {
 
     private func parameters(_ name: String?, _ period: CountPeriod) -> [(any PostgresEncodable)?] {
         [
-            name, PostgresTimestamp(period.start), PostgresTimestamp(period.end),
-            PostgresTimestamp(period.starts[period.starts.count - 1]),
+            name, period.start, period.end,
+            period.starts[period.starts.count - 1],
         ]
     }
 }

@@ -8,44 +8,36 @@ package struct CountReader {
     /// The limit on kinds of clients that are read; the checks of the others count as unknown.
     private static let mostKinds = 200_000
 
-    /// Reads within one transaction.
     package init(_ session: PostgresSession) {
         self.session = session
     }
 
     /// The checks of the last days by kind of client, from the start of the first day in UTC.
     ///
-    /// - Parameters:
-    ///   - days: How many days before now.
-    ///   - bundles: Only these apps; nil for all.
+    /// - Parameter bundles: Only these apps; nil for all.
     package func recentChecks(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
         let (isNamed, parameters) = Self.condition(days, bundles)
-        let counts = try session.query(
+        let counted = try session.query(
             """
-            SELECT bundle, platform, version, build, region, os, \(CountedTable.bounded("sum(checks)")) AS sum
+            SELECT bundle, platform, version, build, region, os, \(CountedTable.sums("checks"))
             FROM public.check_counts
             WHERE \(Self.isRecent) AND bundle IS NOT NULL AND checks > 0 AND \(isNamed)
-            GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY sum DESC LIMIT \(Self.mostKinds)
+            GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 7 DESC LIMIT \(Self.mostKinds)
             """,
             parameters
-        ).map { row in
-            ClientCount(
-                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self), build: try row.decode(3, as: String?.self),
-                region: try row.decode(4, as: String?.self), os: try row.decode(5, as: String?.self),
-                checks: try row.decode(6, as: Int64.self)
-            )
+        )
+        let clients = try zip(counted, try counted.rows(as: ClientKind.self)).map { row, kind in
+            try WeightedClient(kind, checks: row.decode("checks"))
         }
         let total = try session.query(
             """
-            SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
+            SELECT \(CountedTable.sums("checks")) FROM public.check_counts
             WHERE \(Self.isRecent) AND (lower(bundle COLLATE "C") IS NULL OR \(isNamed))
             """,
             parameters
         ).value(as: Int64.self)
         return RecentChecks(
-            days: days, clients: try counts.map { try $0.weighted() },
-            unknown: max(0, total - counts.reduce(0) { $0 + $1.checks }),
+            days: days, clients: clients, unknown: max(0, total - clients.reduce(0) { $0 + $1.checks }),
             merged: try mergedChecks(days: days, bundles: bundles), isKnown: true
         )
     }
@@ -81,27 +73,20 @@ package struct CountReader {
 
     /// How many checks of the last days were merged because they came from too many kinds of clients, by app, most first.
     ///
-    /// - Parameters:
-    ///   - days: How many days before now.
-    ///   - bundles: Only these apps; nil for all.
+    /// - Parameter bundles: Only these apps; nil for all.
     package func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
         let (isNamed, parameters) = Self.condition(days, bundles)
         return try session.query(
             """
-            SELECT bundle, \(CountedTable.bounded("sum(merged.checks)")), (
+            SELECT bundle, \(CountedTable.bounded("sum(merged.checks)")) AS checks, (
                 SELECT \(CountedTable.bounded("sum(all_of.checks)")) FROM public.check_counts AS all_of
-                WHERE \(Self.isRecent) AND lower(all_of.bundle COLLATE "C") = lower(merged.bundle COLLATE "C"))
+                WHERE \(Self.isRecent) AND lower(all_of.bundle COLLATE "C") = lower(merged.bundle COLLATE "C")) AS kept
             FROM public.merged_counts AS merged
             WHERE \(Self.isRecent) AND \(isNamed)
             GROUP BY bundle HAVING sum(merged.checks) > 0 ORDER BY 2 DESC, 1
             """,
             parameters
-        ).map { row in
-            MergedChecks(
-                bundle: try row.decode(0, as: String.self), checks: try row.decode(1, as: Int64.self),
-                kept: try row.decode(2, as: Int64?.self) ?? 0
-            )
-        }
+        ).rows()
     }
 
     /// The kinds of clients that checked in the last days, at most `limit`. In each app, kinds of more days come first, then
@@ -121,13 +106,7 @@ package struct CountReader {
             ORDER BY place, bundle LIMIT $2
             """,
             [CountStore.daysOfKnownKinds, Int64(limit)]
-        ).map { row in
-            ClientKind(
-                bundle: try row.decode(0, as: String.self), platform: try row.decode(1, as: String?.self),
-                version: try row.decode(2, as: String?.self), build: try row.decode(3, as: String?.self),
-                region: try row.decode(4, as: String?.self), os: try row.decode(5, as: String?.self)
-            )
-        }
+        ).rows()
     }
 
     /// Selects the rows of some apps, and the parameters of a query of days that has this condition.

@@ -4,7 +4,6 @@ import UpdatePolicy
 extension CountStore {
     /// Fuses that a transaction has blown, if it is committed.
     package struct Blow: Sendable {
-        /// How many rules.
         package let rules: Int
         /// Its transaction; empty if no fuse was to blow.
         package let transaction: String
@@ -13,7 +12,6 @@ extension CountStore {
     /// Takes the lockout away from the rules whose fuse says so.
     ///
     /// - Parameter session: A transaction that does nothing else.
-    /// - Throws: `PostgresError`.
     package static func blowFuses(_ session: PostgresSession) throws -> Blow {
         try setTimeouts(session)
         let rules = Int(try session.query("SELECT public.blow_fuses()").value(as: Int32.self))
@@ -30,7 +28,6 @@ extension CountStore {
         return status == "in progress" ? nil : status == "committed"
     }
 
-    /// Adds what was counted for lockouts.
     static func add(_ lockouts: [LockoutCount], _ session: PostgresSession) throws {
         guard !lockouts.isEmpty else { return }
         _ = try session.query(
@@ -43,7 +40,7 @@ extension CountStore {
             [
                 lockouts.map(\.rule),
                 lockouts.map(\.bundle),
-                lockouts.map { PostgresTimestamp($0.minute) },
+                lockouts.map(\.minute),
                 lockouts.map { Int64($0.checks) },
                 lockouts.map { Int64($0.lockouts) },
                 lockouts.map(\.revision),
@@ -52,8 +49,6 @@ extension CountStore {
     }
 
     /// Deletes counts of lockouts that are more than a day old, or lie more than a day ahead.
-    ///
-    /// - Returns: How many rows were deleted.
     static func deleteOldLockoutCounts(at now: Timestamp, _ session: PostgresSession) throws -> Int {
         try session.query(
             """
@@ -68,7 +63,7 @@ extension CountStore {
             )
             SELECT count(*) FROM deleted
             """,
-            [PostgresTimestamp(now), Int64(rowsPerStep)]
+            [now, Int64(rowsPerStep)]
         ).value(as: Int.self)
     }
 }

@@ -18,9 +18,7 @@ extension CountStore {
     /// - Parameters:
     ///   - now: The time; days and hours are those of UTC.
     ///   - day: A time in the day. Of the current day, only past hours are merged.
-    ///   - kindsPerDay: The bound.
     /// - Returns: How many rows were merged; nil while another server is at work.
-    /// - Throws: `PostgresError`.
     package static func merge(
         at now: Timestamp,
         dayOf day: Timestamp,
@@ -28,15 +26,15 @@ extension CountStore {
         _ session: PostgresSession
     ) throws -> Int? {
         guard try begin(session, statementTimeout: "30s") else { return nil }
-        let start = PostgresTimestamp(startOfDay(day, daysAgo: 0))
-        let end = PostgresTimestamp(startOfHour(min(now, startOfDay(day, daysAgo: -1))))
+        let start = startOfDay(day, daysAgo: 0)
+        let end = startOfHour(min(now, startOfDay(day, daysAgo: -1)))
         let bundles = try session.query(
             """
             SELECT bundle FROM public.check_counts WHERE hour >= $1 AND hour < $2 AND bundle IS NOT NULL
             GROUP BY bundle HAVING count(*) > $3
             """,
             [start, end, kindsPerDay]
-        ).map { try $0.decode(0, as: String.self) }
+        ).values(as: String.self)
         guard !bundles.isEmpty else { return 0 }
         return try session.query(merging, [start, end, bundles, kindsPerDay, kindsPerStep]).value(as: Int.self)
     }

@@ -2,20 +2,15 @@ package import Postgres
 package import UpdatePolicy
 
 extension CountStore {
-    /// The result of one step of rolling up.
     package struct RollUpStep: Sendable, Equatable {
         /// How many rows of hours became part of their day.
         package internal(set) var rolledUp = 0
-        /// How many rows of days were deleted.
         package internal(set) var deleted = 0
 
-        /// A step that did nothing.
         package init() {}
 
-        /// Whether nothing was left to do.
         package var isDone: Bool { rolledUp == 0 && deleted == 0 }
 
-        /// Adds what another step did.
         package mutating func add(_ other: RollUpStep) {
             rolledUp += other.rolledUp
             deleted += other.deleted
@@ -42,26 +37,21 @@ extension CountStore {
     ///     Days are those of UTC.
     ///   - daysKept: How many days are kept, the current one not counted.
     /// - Returns: What was done; nil while another server rolls up.
-    /// - Throws: `PostgresError`.
     package static func rollUp(
         at now: Timestamp,
         keepingDays daysKept: Int,
         _ session: PostgresSession
     ) throws -> RollUpStep? {
         guard try begin(session, statementTimeout: statementTimeout) else { return nil }
-        let firstHour = PostgresTimestamp(startOfDay(now, daysAgo: daysOfHours))
-        let firstDay = PostgresTimestamp(startOfDay(now, daysAgo: Int64(daysKept)))
-        let tooFar = PostgresTimestamp(now.advanced(byMicroseconds: day))
+        let firstHour = startOfDay(now, daysAgo: daysOfHours)
+        let firstDay = startOfDay(now, daysAgo: Int64(daysKept))
+        let tooFar = now.advanced(byMicroseconds: day)
         var step = RollUpStep()
         step.deleted += try deleteOldLockoutCounts(at: now, session)
         for table in CountedTable.all {
             step.deleted += try session.query(deletion(from: table), [firstDay, Int64(rowsPerStep), tooFar])
                 .value(as: Int.self)
-            guard
-                let hour = try session.query(oldestHour(in: table), [firstHour]).first?.decode(
-                    0,
-                    as: PostgresTimestamp.self
-                )
+            guard let hour = try session.query(oldestHour(in: table), [firstHour]).values(as: Timestamp.self).first
             else { continue }
             step.rolledUp += try session.query(moving(in: table), [hour, Int64(rowsPerStep)]).value(as: Int.self)
         }
@@ -69,10 +59,8 @@ extension CountStore {
     }
 
     /// The time of the database's clock.
-    ///
-    /// - Throws: `PostgresError`.
     package static func time(_ session: PostgresSession) throws -> Timestamp {
-        Timestamp(try session.query("SELECT now()").value(as: PostgresTimestamp.self))
+        try session.query("SELECT now()").value(as: Timestamp.self)
     }
 
     /// Sets timeouts for the next statements, and takes the lock for rolling up and merging.
@@ -94,7 +82,6 @@ extension CountStore {
         start(of: day, time).advanced(byMicroseconds: -daysAgo * day)
     }
 
-    /// The start of the hour of `time`.
     static func startOfHour(_ time: Timestamp) -> Timestamp {
         start(of: hour, time)
     }

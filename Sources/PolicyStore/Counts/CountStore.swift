@@ -20,8 +20,6 @@ package enum CountStore {
     }
 
     /// Sets timeouts for the next statements.
-    ///
-    /// - Throws: `PostgresError`.
     package static func boundReading(_ session: PostgresSession) throws {
         _ = try session.query(
             "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
@@ -31,7 +29,6 @@ package enum CountStore {
 
     /// How long a write waits for a lock before it gives up.
     static let lockTimeout = "2s"
-    /// How long a statement may take.
     static let statementTimeout = "10s"
 
     private static let addition = """
@@ -57,7 +54,7 @@ package enum CountStore {
 
     private static func parameters(of batch: CountBatch) -> [(any PostgresEncodable)?] {
         [
-            batch.checks.map { PostgresTimestamp($0.hour) },
+            batch.checks.map(\.hour),
             batch.checks.map { $0.kind?.bundle },
             batch.checks.map { $0.kind?.platform },
             batch.checks.map { $0.kind?.version },
@@ -67,11 +64,11 @@ package enum CountStore {
             batch.checks.map { Int64($0.checks) },
             batch.checks.map { Int64($0.messages) },
             batch.checks.map { Int64($0.lockouts) },
-            batch.rules.map { PostgresTimestamp($0.hour) },
+            batch.rules.map(\.hour),
             batch.rules.map(\.rule),
             batch.rules.map { Int64($0.sent) },
             batch.rules.map { Int64($0.lockouts) },
-            batch.merged.map { PostgresTimestamp($0.hour) },
+            batch.merged.map(\.hour),
             batch.merged.map(\.bundle),
             batch.merged.map { Int64($0.checks) },
         ]

@@ -1,7 +1,6 @@
 /// A table of counts: the columns that identify a row, and the columns that are summed.
 struct CountedTable {
     let name: String
-    /// The column of the time.
     var time = "hour"
     /// The columns that, together with the time, identify a row.
     let keys: [String]
@@ -33,6 +32,11 @@ struct CountedTable {
     /// A count as an expression that is never null, and never above what the tables hold: so no sum of counts overflows,
     /// and no row that somebody forged keeps others from being written or read.
     static func bounded(_ count: String) -> String { "least(coalesce(\(count), 0), 1000000000000)::int8" }
+
+    /// The bounded sums of some columns, each under the name of its column.
+    static func sums(_ columns: String...) -> String {
+        columns.map { "\(bounded("sum(\($0))")) AS \($0)" }.joined(separator: ", ")
+    }
 
     /// A statement that adds the rows of `source` to the table.
     ///

@@ -2,10 +2,11 @@ package import UpdatePolicy
 
 /// The checks that servers counted in the last days. What clients claim is not verified.
 package struct RecentChecks: Sendable {
-    /// How many days the counts cover.
     package let days: Int
 
-    /// The kinds of clients that checked.
+    /// A week, so that every day of the week is in it.
+    package static let usualDays = 7
+
     package let clients: [WeightedClient]
 
     /// Checks of unknown clients: of apps that are not in the policy, and of kinds that were not counted separately.
@@ -17,21 +18,33 @@ package struct RecentChecks: Sendable {
     /// Whether the counts could be read; where not, nothing is known.
     package let isKnown: Bool
 
-    /// The number of checks of known kinds of clients.
     package var known: Int64 { clients.reduce(0) { $0 + $1.checks } }
 
-    /// Whether no kind of client is known.
     package var isEmpty: Bool { clients.isEmpty }
+}
+
+extension WeightedClient {
+    /// The client that checks of a kind describe.
+    ///
+    /// - Throws: `ClientError`; never for what a server has counted.
+    init(_ kind: ClientKind, checks: Int64) throws {
+        var client = Client()
+        for (name, value) in [
+            ("bundle", kind.bundle), ("platform", kind.platform), ("version", kind.version), ("build", kind.build),
+            ("region", kind.region), ("os", kind.os),
+        ] {
+            if let value { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+        }
+        self.init(client, checks: checks)
+    }
 }
 
 /// How many checks of an app were merged because they came from too many kinds of clients.
 ///
 /// Of these checks the version is known where it is that of a release, and else nothing.
-package struct MergedChecks: Sendable, Equatable {
-    /// The app.
+package struct MergedChecks: Sendable, Equatable, Decodable {
     package let bundle: String
 
-    /// How many checks.
     package let checks: Int64
 
     /// How many checks of the app are counted with what is known of them; those of a release are among ``checks``, too.
@@ -46,14 +59,11 @@ package struct MergedChecks: Sendable, Equatable {
 /// They are among the counts of checks, too: with their version alone where it is that of a release, else without
 /// anything.
 package struct MergedCount: Sendable, Hashable {
-    /// The start of the hour.
     package var hour: Timestamp
     /// The app's bundle as the policy spells it.
     package var bundle: String
-    /// How many checks were answered.
     package var checks: Int
 
-    /// Creates a count.
     package init(hour: Timestamp, bundle: String, checks: Int) {
         self.hour = hour
         self.bundle = bundle

@@ -2,21 +2,15 @@ import Postgres
 package import UpdatePolicy
 
 /// A column of a record with the value to set or to match.
-///
-/// What PostgreSQL judges (numbers with decimals, times, durations) goes as the text that the user wrote, so that the
-/// database alone refuses values, and its message quotes what was written.
 package struct ColumnValue<Record: PolicyRecord>: Sendable {
     let name: String
     let type: ColumnType
-    let parameter: (any PostgresEncodable)?
+    let json: JSONValue
 
-    private init(_ name: String, _ type: ColumnType, _ parameter: (any PostgresEncodable)?) {
-        self.name = name
-        self.type = type
-        self.parameter = parameter
+    private init(_ name: String, _ type: ColumnType, _ json: JSONValue) {
+        (self.name, self.type, self.json) = (name, type, json)
     }
 
-    /// The column of a property with a value.
     package init<Value>(_ path: WritableKeyPath<Record, Value>, _ value: Value) {
         let column = Record.column(path)
         var record = Record.blank
@@ -24,33 +18,15 @@ package struct ColumnValue<Record: PolicyRecord>: Sendable {
         self.init(column.definition, column.value(of: record))
     }
 
-    /// A column with a value.
-    ///
-    /// - Precondition: The value is of the column's type.
     package init(_ column: ColumnDefinition, _ value: PolicyValue) {
-        let parameter: (any PostgresEncodable)? =
-            switch value {
-            case .null: nil
-            case .text(let text): text.string
-            case .texts(let texts): texts.map(\.string)
-            case .boolean(let flag): flag
-            case .integer(let number): number
-            case .percentage(let percentage): percentage.description
-            case .time(let time): time.description
-            case .duration(let duration): duration.description
-            case .attributes: value.json
-            }
-        self.init(column.name, column.type, parameter)
+        self.init(column.name, column.type, value.jsonValue)
     }
 
-    /// A column with what a user wrote.
-    ///
-    /// - Precondition: The column is neither a list nor a flag nor a whole number.
+    /// A column with what a user wrote, which the database reads: so it alone refuses values, and quotes what was written.
     package init(_ column: ColumnDefinition, written text: String) {
-        self.init(column.name, column.type, text)
+        self.init(column.name, column.type, .string(text))
     }
 
-    /// The column of a property with what a user wrote.
     package init<Value>(_ path: KeyPath<Record, Value>, written text: String) {
         self.init(Record.column(path).definition, written: text)
     }
@@ -66,22 +42,42 @@ package struct ColumnValue<Record: PolicyRecord>: Sendable {
         return ColumnValue(owner, value)
     }
 
-    /// The id of a release.
     package static func id(_ id: Int64) -> ColumnValue where Record == Release {
-        ColumnValue("id", .bigInteger, id)
+        ColumnValue("id", .bigInteger, .integer(id))
     }
+}
 
-    /// The SQL type that the parameter is cast to, behind the one that it is sent as.
-    var cast: String {
-        switch type {
-        case .text, .key, .bundle, .language, .platform, .version, .range: "text"
-        case .texts, .platforms: "text[]"
-        case .boolean: "boolean"
-        case .integer, .bigInteger: "bigint"
-        case .percentage: "text::numeric"
-        case .time: "text::timestamptz"
-        case .duration: "text::interval"
-        case .attributes: "text::jsonb"
+extension PolicyValue: JSONConvertible {
+    /// The value as PostgreSQL writes it in JSON.
+    package var jsonValue: JSONValue {
+        switch self {
+        case .null: .null
+        case .text(let text): .string(text.string)
+        case .texts(let texts): texts.map(\.string).jsonValue
+        case .boolean(let flag): .boolean(flag)
+        case .integer(let number): .integer(number)
+        case .percentage(let percentage): percentage.jsonValue
+        case .time(let time): .string(time.description.replacing(/(?:(\.\d*[1-9])0*)?Z/) { "\($0.1 ?? "")+00:00" })
+        case .duration(let duration): .string(duration.inPostgres)
+        case .attributes(let attributes):
+            .object(
+                attributes.sorted { $0.key < $1.key }.map { name, values in
+                    (name: name.string, value: values.map(\.string).jsonValue)
+                }
+            )
         }
+    }
+}
+
+extension DayTimeInterval {
+    /// As PostgreSQL writes it: `1 day 12:00:00`.
+    fileprivate var inPostgres: String {
+        // A negative one is refused, and is written so that it stays one until then.
+        guard days >= 0, microseconds >= 0 else { return description }
+        let time = String(Timestamp(microsecondsSince1970: microseconds).description.dropFirst(11).dropLast())
+        let days = days == 0 ? "" : "\(self.days) day\(self.days == 1 ? "" : "s")"
+        guard microseconds != 0 || self.days == 0 else { return days }
+        let digits = time.contains(".") ? time.replacing(/0+$/, with: "") : time
+        return (days.isEmpty ? "" : days + " ") + digits
     }
 }

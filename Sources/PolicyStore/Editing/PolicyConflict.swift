@@ -2,8 +2,10 @@
 package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
     /// The policy is at another revision than the expected one; with the change that made it, if it can be read.
     case otherRevision(Int64, expected: Int64, change: PolicyChange?)
-    /// The policy was changed between the review of an edit, at the expected revision, and the edit.
-    case changedSinceReview(Int64, expected: Int64)
+    /// Another edit was committed since the one began, so the state that it is for is no longer there.
+    case overtaken
+    /// So it was after somebody was asked, at this revision.
+    case changedSinceReview(Int64)
     /// Others edit faster than the edit can be reviewed.
     case tooManyEdits
 
@@ -12,9 +14,11 @@ package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
         switch self {
         case .otherRevision(let revision, let expected, let change):
             "the policy is at revision \(revision), not at \(expected)" + (change.map(Self.origin) ?? "")
-        case .changedSinceReview(let revision, let expected):
-            "the policy was changed by somebody else meanwhile: the review was at revision \(expected), and "
-                + "this edit would be \(revision); nothing was changed; review it again and repeat it"
+        case .overtaken:
+            "the policy was changed by somebody else meanwhile; nothing was changed; repeat it"
+        case .changedSinceReview(let revision):
+            "the policy was changed by somebody else meanwhile: the review was at revision \(revision); nothing was "
+                + "changed; review it again and repeat it"
         case .tooManyEdits:
             "the policy is changed by others faster than this edit can be judged; nothing was changed; repeat it later"
         }

@@ -1,11 +1,16 @@
 package import Logging
 package import Postgres
-import UpdatePolicy
+package import UpdatePolicy
 
 /// Makes edits of the policy: one transaction, one entry of the history.
 package struct PolicyEditing: Sendable {
-    let connection: PostgresConnection
-    let migrator: SchemaMigrator
+    private let connection: PostgresConnection
+    private let migrator: SchemaMigrator
+
+    /// How long an edit waits for rows that another session has edited and not committed.
+    private static let lockTimeout = "5s"
+    /// How often an edit is tried while others edit at the same time.
+    private static let mostAttempts = 50
 
     /// Creates editing over a connection whose role may edit.
     package init(_ connection: PostgresConnection, logger: Logger) {
@@ -15,10 +20,8 @@ package struct PolicyEditing: Sendable {
 
     /// Reads what an edit depends on, before anything is asked or tried.
     ///
-    /// - Parameters:
-    ///   - commits: Whether the edit is to be committed: a planner is refused here, as the database would at the commit.
-    ///   - body: Reads, in one transaction.
-    /// - Throws: ``SchemaError`` unless the schema is this binary's; the refusal of the database; what `body` throws.
+    /// - Parameter commits: Whether the edit is to be committed: a planner is refused here, as the database would at the
+    ///   commit.
     package func prepare<Result: Sendable>(
         commits: Bool,
         _ body: @Sendable (PostgresSession) throws -> Result
@@ -32,166 +35,148 @@ package struct PolicyEditing: Sendable {
         }
     }
 
-    /// Makes one edit.
+    /// Makes an edit, rolls it back, and says what it would change; nil: nothing.
     ///
-    /// Everything that would be judged at commit is judged before, so that the entry of the history can be read within
-    /// the same transaction.
+    /// So refusals are those of the database. ``prepare(commits:_:)`` comes before it, and has judged the schema.
+    ///
+    /// - Parameter body: Changes the rows; may be called several times.
+    package func dryRun(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> DryRun? {
+        try await untilNotOvertaken { try await attempt(by: nil, body).dryRun }
+    }
+
+    /// Makes an edit after a review of a dry run, onto the state of that.
     ///
     /// - Parameters:
     ///   - author: Who edits, in addition to the role that the database knows.
-    ///   - base: The state at which the edit was reviewed; nil: any.
-    ///   - consent: The keys of lockouts for everybody that were asked about, and are meant.
-    ///   - body: Changes the rows.
-    /// - Returns: What changed, nil if nothing did.
-    /// - Throws: ``SchemaError`` unless the schema is this binary's; ``PolicyConflict`` if the policy is no longer
-    ///   in the state `base`; what `body` throws; `PostgresError` if the database refuses the edit. Nothing is changed
-    ///   then.
+    ///   - reviewsAll: Whether an edit is reviewed that does not affect what clients get; else it is made at once.
+    ///   - review: Throws where the edit is not to be made; returns whether somebody was asked. No transaction is open then.
+    ///   - body: Changes the rows; may be called several times.
+    /// - Throws: ``PolicyConflict`` if another edit was committed after somebody was asked; what `review` and `body` throw;
+    ///   `PostgresError` if the database refuses the edit. Nothing is changed then.
     package func edit(
+        by author: EditAuthor,
+        reviewsAll: Bool = false,
+        review: (DryRun) async throws -> Bool,
+        _ body: @Sendable (PolicyEditor) throws -> Void
+    ) async throws -> PolicyChange? {
+        try await untilNotOvertaken {
+            let attempt = try await attempt(by: reviewsAll ? nil : author, body)
+            guard let dryRun = attempt.dryRun else { return attempt.made }
+            let wasAsked = try await review(dryRun)
+            do {
+                return try await commit(by: author, onto: dryRun.base, consent: dryRun.consent, body)
+            } catch PolicyConflict.overtaken where wasAsked {
+                throw PolicyConflict.changedSinceReview(dryRun.base.revision)
+            }
+        }
+    }
+
+    /// Makes an edit.
+    ///
+    /// - Parameters:
+    ///   - base: The state that it is for; nil: any.
+    ///   - consent: The keys of lockouts for everybody that were asked about, and are meant.
+    /// - Throws: ``PolicyConflict/overtaken`` if the policy is in another state, or another edit is committed meanwhile.
+    package func commit(
         by author: EditAuthor,
         onto base: PolicyVersion? = nil,
         consent: [String] = [],
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> PolicyChange? {
-        try await connection.transaction(.readWrite) { [migrator] session in
+        try await transaction { [migrator] session in
             try migrator.status(session).requireCurrent()
-            guard let made = try Self.make(session, author, consent: consent, body) else { return nil }
-            if let base, made.base != base {
-                throw PolicyConflict.changedSinceReview(
-                    try PolicyReader.version(session).revision,
-                    expected: base.revision
-                )
-            }
-            return made.change
+            let present = try Self.begin(session, author)
+            if let base, present != base { throw PolicyConflict.overtaken }
+            let editor = PolicyEditor(session: session, assumesConsent: false)
+            try editor.consent(to: consent)
+            try body(editor)
+            return .commit(try editor.validate().flatMap { try PolicyHistory(session).change($0) })
         }
     }
 
-    /// Makes one edit, unless it affects what clients get: then it is rolled back, to be reviewed first.
-    ///
-    /// ``prepare(commits:_:)`` comes before it, and has judged the schema.
-    ///
-    /// - Parameters:
-    ///   - author: Who edits, in addition to the role that the database knows.
-    ///   - body: Changes the rows; may be called several times.
-    /// - Throws: As ``edit(by:onto:_:)``. Nothing is changed then.
-    package func editUnlessReviewIsNeeded(
-        by author: EditAuthor,
-        _ body: @Sendable (PolicyEditor) throws -> Void
-    ) async throws -> EditOutcome {
-        try await outcome(by: author, commits: true, body)
-    }
+    /// What became of an edit: it was made, or rolled back; neither where it changes nothing.
+    private typealias Attempt = (made: PolicyChange?, dryRun: DryRun?)
 
-    /// Makes an edit as ``edit(by:onto:_:)`` does, returns what it changes, and rolls it back.
+    /// Makes an edit and rolls it back, unless it is for an author and does not affect what clients get.
     ///
-    /// So the result is what the database would do, and refusals are those of the database. Other edits wait at their commit
-    /// for the end of the rehearsal. ``prepare(commits:_:)`` comes before it, and has judged the schema.
-    ///
-    /// - Parameter body: Changes the rows; may be called several times.
-    /// - Returns: What would become of the edit; `.rehearsed` where it does not affect what clients get.
-    /// - Throws: What ``edit(by:onto:_:)`` throws.
-    package func rehearse(_ body: @Sendable (PolicyEditor) throws -> Void) async throws -> EditOutcome {
-        try await outcome(by: EditAuthor(osUser: nil, why: nil), commits: false, body)
-    }
-
-    private func outcome(
-        by author: EditAuthor,
-        commits: Bool,
-        _ body: @Sendable (PolicyEditor) throws -> Void
-    ) async throws -> EditOutcome {
-        for _ in 0..<Self.mostAttempts {
-            switch try await attempt(by: author, commits: commits, body) {
-            case .ended(let outcome):
-                return outcome
-            case .needsReview(let edit):
-                if let before = try await policy(at: edit.base, in: edit.apps) {
-                    return .needsReview(edit, before: before)
-                }
-            case .overtaken:
-                break
-            }
-        }
-        throw PolicyConflict.tooManyEdits
-    }
-
-    /// The outcome of an attempt to make an edit.
-    private enum Attempt: Sendable {
-        case ended(EditOutcome)
-        case needsReview(EditOutcome.RolledBack)
-        /// Another edit was committed after this one had begun.
-        case overtaken
-    }
-
-    /// Makes an edit, finds the apps that it is about, and rolls it back; commits it if it does not affect what clients get.
+    /// All that is read is of one moment. Others who commit wait only while what comes after is read.
     private func attempt(
-        by author: EditAuthor,
-        commits: Bool,
+        by author: EditAuthor?,
         _ body: @Sendable (PolicyEditor) throws -> Void
     ) async throws -> Attempt {
-        try await connection.transaction(
-            .readWrite,
-            deciding: { session in
-                guard let made = try Self.make(session, author, consent: nil, body) else {
-                    return .rollback(.ended(.unchanged))
-                }
-                let apps = try EditedApps(of: made.change.id, session)
-                if apps == nil, commits, made.consent.isEmpty { return .commit(.ended(.made(made.change))) }
-                // What is approved is approved for this state, whether or not it affects clients.
-                guard let base = made.base else { return .rollback(.overtaken) }
-                guard let apps else { return .rollback(.ended(.rehearsed(made.change, base: base))) }
-                return .rollback(
-                    .needsReview(
-                        EditOutcome.RolledBack(
-                            change: made.change, base: base, apps: apps,
-                            after: try PolicyReader.policy(session, bundles: apps.bundles), consent: made.consent
-                        )
-                    )
-                )
+        try await transaction { session in
+            let base = try Self.begin(session, author)
+            try session.execute("SAVEPOINT before_edit")
+            let editor = PolicyEditor(session: session, assumesConsent: true)
+            try editor.consent(to: [])
+            try body(editor)
+            guard let id = try editor.validate(), let change = try PolicyHistory(session).change(id) else {
+                return .rollback((nil, nil))
             }
-        )
+            var dryRun = DryRun(change: change, base: base, consent: try editor.consent)
+            guard let bundles = try editor.scope(ofChange: id) else {
+                return author != nil && dryRun.consent.isEmpty ? .commit((change, nil)) : .rollback((nil, dryRun))
+            }
+            let after = try PolicyReader.policy(session, bundles: bundles)
+            try session.execute("ROLLBACK TO before_edit")
+            dryRun.reach = DryRun.Reach(
+                before: try PolicyReader.policy(session, bundles: bundles), after: after,
+                checks: try CountReader(session).recentChecksIfReadable(days: RecentChecks.usualDays, bundles: bundles),
+                time: Timestamp(try session.query("SELECT clock_timestamp()").value(as: PostgresTimestamp.self))
+            )
+            return .rollback((nil, dryRun))
+        }
     }
 
-    /// How long an edit waits for rows that another session has edited and not committed.
-    private static let lockTimeout = "5s"
-
-    /// How often an edit is attempted while others edit at the same time.
-    private static let mostAttempts = 20
-
-    /// An edit within its transaction.
-    private struct MadeEdit {
-        let change: PolicyChange
-        /// The state before it; nil where another edit was committed after this one had begun.
-        let base: PolicyVersion?
-        /// The keys of the lockouts that it has consent for.
-        let consent: [String]
-    }
-
-    /// - Parameter consent: The keys of lockouts that are meant; nil where the edit is rolled back if any needs it.
-    private static func make(
-        _ session: PostgresSession,
-        _ author: EditAuthor,
-        consent: [String]?,
-        _ body: (PolicyEditor) throws -> Void
-    ) throws -> MadeEdit? {
-        _ = try session.query(
+    /// - Returns: The state of the policy.
+    private static func begin(_ session: PostgresSession, _ author: EditAuthor?) throws -> PolicyVersion {
+        try session.query(
             """
             SELECT set_config('versiongate.os_user', $1, true), set_config('versiongate.why', $2, true),
                 set_config('lock_timeout', $3, true)
             """,
-            [author.osUser ?? "", author.why ?? "", lockTimeout]
+            [author?.osUser ?? "", author?.why ?? "", lockTimeout]
         )
-        let before = try PolicyReader.version(session)
-        let editor = PolicyEditor(session: session, assumesConsent: consent == nil)
-        try editor.consent(to: consent ?? [])
-        try body(editor)
-        guard let id = try editor.judge(), let change = try PolicyHistory(session).change(id) else { return nil }
-        return MadeEdit(change: change, base: id == before.revision + 1 ? before : nil, consent: try editor.consent)
+        return try PolicyReader.version(session)
     }
 
-    /// The policy of the apps that an edit affects, nil if it is no longer in that state.
-    private func policy(at base: PolicyVersion, in apps: EditedApps) async throws -> Policy? {
-        let policy = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try PolicyReader.policy(session, bundles: apps.bundles)
+    /// Runs a transaction that sees one moment, and fails where another one commits an edit after it.
+    private func transaction<Result: Sendable>(
+        _ body: @Sendable (PostgresSession) throws -> PostgresTransactionEnd<Result>
+    ) async throws -> Result {
+        do {
+            return try await connection.transaction(.repeatableRead, deciding: body)
+        } catch let error as PostgresError where error.sqlState == .serializationFailure {
+            throw PolicyConflict.overtaken
         }
-        return policy.revision == base.revision && policy.token == base.token ? policy : nil
+    }
+
+    private func untilNotOvertaken<Result>(_ body: () async throws -> Result) async throws -> Result {
+        for _ in 0..<Self.mostAttempts {
+            do { return try await body() } catch PolicyConflict.overtaken {}
+        }
+        throw PolicyConflict.tooManyEdits
+    }
+}
+
+/// An edit that was made and rolled back.
+package struct DryRun: Sendable {
+    /// The change that it would make; its time is not final.
+    package let change: PolicyChange
+    /// The state of the policy before it.
+    package let base: PolicyVersion
+    /// The keys of the lockouts for which it needs consent.
+    package let consent: [String]
+    /// Whom it reaches; nil where it does not affect what clients get.
+    package fileprivate(set) var reach: Reach?
+
+    /// The apps that an edit is about, before and after it, and their checks.
+    package struct Reach: Sendable {
+        package let before: Policy
+        package let after: Policy
+        package let checks: RecentChecks
+        /// When it was.
+        package let time: Timestamp
     }
 }
 
@@ -202,7 +187,6 @@ package struct EditAuthor: Sendable {
     /// The reason given.
     package var why: String?
 
-    /// Creates an author.
     package init(osUser: String?, why: String?) {
         self.osUser = osUser
         self.why = why

@@ -17,7 +17,7 @@ extension PolicyEditor {
     ///
     /// - Returns: Whether it is done; no where the login may edit, or the edit does more than a brake may.
     package func brake(rule key: String, _ values: [ColumnValue<Rule>]) throws -> Bool {
-        guard values.count == 1, let value = values.first, value.parameter as? Bool == false, try mayOnlyBrake else {
+        guard values.count == 1, let value = values.first, case .boolean(false) = value.json, try mayOnlyBrake else {
             return false
         }
         let what: String
@@ -35,7 +35,7 @@ extension PolicyEditor {
     /// - Returns: Whether it is done; no where the login may edit, or the edit is another.
     package func brake(app bundle: String, _ values: [ColumnValue<App>]) throws -> Bool {
         guard values.count == 1, let value = values.first, value.name == App.column(\.paused).name,
-            value.parameter as? Bool == true, try mayOnlyBrake
+            case .boolean(true) = value.json, try mayOnlyBrake
         else { return false }
         try session.query("SELECT public.brake_app($1)", [bundle])
         return true

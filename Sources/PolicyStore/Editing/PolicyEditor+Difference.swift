@@ -1,5 +1,21 @@
-import Postgres
+package import Postgres
 package import UpdatePolicy
+
+/// A wanted row that the database refuses.
+package struct PolicyRefusal: Sendable {
+    package let error: PostgresError
+    /// The table of the row, if it is known.
+    package let table: PolicyTable?
+    /// The index of the row among the wanted rows of its table; nil if it is unknown or the row is to be removed.
+    package let index: Int?
+
+    package var column: String? { error.column }
+}
+
+/// The wanted rows that the database refuses, in the order in which rows are written: never none.
+package struct PolicyRefusals: Error, Sendable {
+    package let refusals: [PolicyRefusal]
+}
 
 extension PolicyEditor {
     /// How long an edit waits for rows that another transaction has edited and not committed.
@@ -7,109 +23,135 @@ extension PolicyEditor {
     /// How many refused rows are looked for.
     private static let refusalLimit = 20
 
-    /// Makes the edits of a difference, if the policy is what the difference was made from.
+    /// Makes the edits of a difference, if the policy is in the state that the difference starts from.
     ///
-    /// The revision is compared before and after: a transaction that changes the policy holds the row of the revision
-    /// from the moment its constraints are judged until its end, so a revision that is higher by exactly one proves that
-    /// nothing else was changed in between, and nothing can be before the commit.
-    ///
-    /// - Parameters:
-    ///   - difference: What to do.
-    ///   - version: The state of the policy that the difference starts from.
-    /// - Throws: ``PolicyConflict`` if the policy is in another state; ``PolicyRefusals`` if the database refuses rows;
-    ///   `PostgresError` for anything else, such as a lock that somebody holds for too long.
+    /// - Throws: ``PolicyConflict`` if it is not; ``PolicyRefusals`` if the database refuses rows; `PostgresError` for
+    ///   anything else, such as a lock that somebody holds for too long.
     package func make(_ difference: PolicyDifference, from version: PolicyVersion) throws {
-        try requireVersion(version)
-        let batches = difference.batches
-        guard !batches.isEmpty else { return }
+        let found = try PolicyReader.version(session)
+        guard found == version else {
+            throw PolicyConflict.otherRevision(
+                found.revision, expected: version.revision, change: try PolicyHistory(session).change(found.revision)
+            )
+        }
+        guard !difference.edits.isEmpty else { return }
         _ = try session.query("SELECT set_config('lock_timeout', $1, true)", [Self.lockTimeout])
         // Before the savepoint: refused rows are looked for one by one, in another order.
-        for lock in difference.locks { try session.query(lock.sql, [lock.document]) }
+        try write(difference.locks)
+        let edits = difference.rowEdits
+        var releases: [Int64: Int64] = [:]
         try session.execute("SAVEPOINT before_edits")
         do {
-            for batch in batches { try session.query(batch.sql, [batch.document]) }
-            try judge()
+            try write(edits, &releases)
+            try write(difference.liveTimes)
+            try validate()
         } catch {
-            guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {
-                throw error
-            }
+            guard error.isAboutRows else { throw error }
             try session.execute("ROLLBACK TO before_edits")
-            try requireVersion(version)
-            throw try refusals(batches, deferred: error)
+            throw try refusals(edits + difference.liveTimes, difference, deferred: error)
         }
-        guard try revisionOfOthers() == version.revision else {
-            try session.execute("ROLLBACK TO before_edits")
-            throw try conflict(version.revision, found: try PolicyReader.version(session).revision)
-        }
-    }
-
-    /// The revision without this transaction.
-    private func revisionOfOthers() throws -> Int64 {
-        try session.query(
-            """
-            SELECT revision - CASE WHEN xid = pg_current_xact_id() AND at = now() THEN 1 ELSE 0 END
-            FROM public.policy_revision
-            """
-        ).value(as: Int64.self)
-    }
-
-    private func requireVersion(_ version: PolicyVersion) throws {
-        let found = try PolicyReader.version(session)
-        guard found == version else { throw try conflict(version.revision, found: found.revision) }
-    }
-
-    private func conflict(_ expected: Int64, found: Int64) throws -> PolicyConflict {
-        .otherRevision(found, expected: expected, change: try PolicyHistory(session).change(found))
     }
 
     /// Which rows are refused, found by writing them one by one; if none is by itself, what `deferred` is about.
-    private func refusals(_ batches: [PolicyBatch], deferred: PostgresError) throws -> PolicyRefusals {
+    private func refusals(
+        _ edits: [RowEdit],
+        _ difference: PolicyDifference,
+        deferred: PostgresError
+    ) throws -> PolicyRefusals {
         var refusals: [PolicyRefusal] = []
         var missingRules: Set<String> = []
-        for batch in batches {
-            for item in batch.items where refusals.count < Self.refusalLimit {
-                // Refusals of what belongs to a refused rule add nothing.
-                if let rule = item.row.rule, missingRules.contains(rule) { continue }
-                try session.execute("SAVEPOINT before_row")
-                do {
-                    try session.query(batch.sql, [PolicyBatch.document([item])])
-                    try session.execute("RELEASE before_row")
-                } catch {
-                    guard error.sqlState?.isIntegrityViolation == true || error.sqlState?.isDataException == true else {
-                        throw error
-                    }
-                    try session.execute("ROLLBACK TO before_row; RELEASE before_row")
-                    refusals.append(PolicyRefusal(error: error, table: batch.table, index: item.index))
-                    if batch.table == .rules, batch.isInsertion, let key = item.row["key"].text {
-                        missingRules.insert(key)
-                    }
-                }
+        var releases: [Int64: Int64] = [:]
+        for edit in edits where refusals.count < Self.refusalLimit {
+            // Refusals of what belongs to a refused rule or release add nothing.
+            if case .string(let rule)? = edit.values["rule"], missingRules.contains(rule) { continue }
+            if case .integer(let id)? = edit.values["release"], id < 0, releases[id] == nil { continue }
+            try session.execute("SAVEPOINT before_row")
+            do {
+                try write([edit], &releases)
+                try session.execute("RELEASE before_row")
+            } catch {
+                guard error.isAboutRows else { throw error }
+                try session.execute("ROLLBACK TO before_row; RELEASE before_row")
+                refusals.append(PolicyRefusal(error: error, table: edit.table, index: edit.index))
+                if edit.table == .rules, case .string(let key)? = edit.values["key"] { missingRules.insert(key) }
             }
         }
-        if refusals.isEmpty { refusals = [PolicyRefusal(deferred, in: batches)] }
-        return PolicyRefusals(refusals: refusals)
+        return PolicyRefusals(refusals: refusals.isEmpty ? [PolicyRefusal(deferred, in: difference)] : refusals)
+    }
+}
+
+extension PostgresError {
+    /// Whether it refuses what is written.
+    fileprivate var isAboutRows: Bool { sqlState?.isIntegrityViolation == true || sqlState?.isDataException == true }
+}
+
+extension PolicyDifference {
+    /// The locks of the rows to be edited, which are taken before the first is.
+    fileprivate var locks: [RowEdit] {
+        PolicyTable.allCases.flatMap { table in
+            let present = edits.filter { $0.table == table && $0.before != nil }
+            let kind: RowEdit.Kind = present.contains { $0.after == nil } ? .lockKey : .lock
+            return present.map { RowEdit(table: table, kind: kind, key: $0.key) }
+        }
+    }
+
+    /// What is written, in an order in which every row finds what it refers to.
+    fileprivate var rowEdits: [RowEdit] {
+        var (removed, written): ([RowEdit], [RowEdit]) = ([], [])
+        for table in PolicyTable.allCases {
+            let edits = edits.filter { $0.table == table }
+            removed = edits.filter { $0.after == nil }.map { .init(table: table, kind: .delete, key: $0.key) } + removed
+            written += edits.filter { $0.before != nil }.compactMap { $0.rowEdit }
+            written += edits.filter { $0.before == nil }.compactMap { $0.rowEdit }
+        }
+        // An app goes last: what belonged to it may belong to another now.
+        return removed.filter { $0.table != .apps } + written + removed.filter { $0.table == .apps }
+    }
+
+    /// When releases went live that were staged: their staging ends now as the database sees it, but a file says when.
+    fileprivate var liveTimes: [RowEdit] {
+        edits.compactMap { edit in
+            guard edit.table == .releases, let before = edit.before, let after = edit.after,
+                before["staged"] == .boolean(true), after["staged"] == .boolean(false)
+            else { return nil }
+            return RowEdit(
+                table: edit.table, kind: .update, key: edit.key, values: ["live_at": after["live_at"].jsonValue],
+                index: edit.index
+            )
+        }
+    }
+}
+
+extension PolicyDifference.Edit {
+    /// What finds the row that is there.
+    fileprivate var key: [String: JSONValue] {
+        guard let before else { return [:] }
+        if let column = table.idColumn, let id = before.id { return [column: id.jsonValue] }
+        return before.members.filter { name, _ in table.identity.contains { $0.name == name } }
+    }
+
+    /// The row as it is written; nil if it is removed.
+    fileprivate var rowEdit: RowEdit? {
+        guard let after else { return nil }
+        guard let before else { return RowEdit(table: table, kind: .insert, values: after.members, index: index) }
+        let values = after.members.filter { column, _ in before[column] != after[column] }
+        return RowEdit(table: table, kind: .update, key: key, values: values, index: index)
     }
 }
 
 extension PolicyRow {
-    /// The key of the rule that this row belongs to, if it belongs to one.
-    fileprivate var rule: String? {
-        table == .ruleTexts || table == .rolloutSteps ? self["rule"].text : nil
+    /// The columns as `jsonb_populate_record` reads them.
+    fileprivate var members: [String: JSONValue] {
+        Dictionary(zip(table.columns.map(\.name), values.map(\.jsonValue))) { $1 }
     }
-}
 
-extension PolicyRefusal {
-    /// The refusal of a guard, which judges the outcome of all edits and gives the key columns of the row.
-    fileprivate init(_ error: PostgresError, in batches: [PolicyBatch]) {
-        self.error = error
-        table = error.table.flatMap(PolicyTable.init)
-        let key = PolicyFault(error)?.row ?? [:]
-        let items = batches.filter { [table] in $0.table == table }.flatMap(\.items).filter { $0.index != nil }
-        index = key.isEmpty ? nil : items.first { $0.row.has(key) }?.index
+    /// The row as a JSON object, with its id.
+    var json: String {
+        var members = self.members.map { ($0, Optional($1)) }
+        if let column = table.idColumn, let id { members.append((column, id.jsonValue)) }
+        return JSONValue.object(members).text
     }
-}
 
-extension PolicyRow {
     /// Whether these columns have these texts; nil is NULL.
     fileprivate func has(_ key: [String: String?]) -> Bool {
         key.allSatisfy { column, text in
@@ -119,5 +161,16 @@ extension PolicyRow {
             // The database knows an app by its bundle in any case.
             return column == "bundle" ? value.text.map(ASCII.lowercased) == ASCII.lowercased(text) : value.text == text
         }
+    }
+}
+
+extension PolicyRefusal {
+    /// The refusal of a guard, which judges the outcome of all edits and gives the key columns of the row.
+    fileprivate init(_ error: PostgresError, in difference: PolicyDifference) {
+        self.error = error
+        table = error.table.flatMap(PolicyTable.init)
+        let key = PolicyFault(error)?.row ?? [:]
+        let edit = difference.edits.first { [table] in !key.isEmpty && $0.table == table && $0.after?.has(key) == true }
+        index = edit?.index
     }
 }

@@ -20,47 +20,42 @@ extension PolicyEditor {
     /// How the row that is a release already differs from it: the row that differs least; nil where there is none.
     ///
     /// A row of another build, or for other regions alone, is another release.
-    ///
-    /// - Parameters:
-    ///   - version: The version, in any spelling.
-    ///   - values: The other columns that the release is to have.
     package func presentRelease(
         bundle: String,
         platform: String,
         version: String,
         _ values: [ColumnValue<Release>]
     ) throws -> PresentRelease? {
-        func placeholder(_ index: Int) -> String { "$\(index + 4)::\(values[index].cast)" }
-        func isLike(_ index: Int) -> String {
-            let (name, given) = (values[index].name, placeholder(index))
-            switch values[index].type {
-            case .version: return "version_compare(r.\(name), \(given)) = 0"
-            case .texts: return "r.\(name) @> \(given) AND r.\(name) <@ \(given)"
-            default: return "r.\(name) = \(given)"
+        func isLike(_ value: ColumnValue<Release>) -> String {
+            let (present, given) = ("r.\(value.name)", "given.\(value.name)")
+            switch value.type {
+            case .version: return "version_compare(\(present), \(given)) = 0"
+            case .texts: return "\(present) @> \(given) AND \(present) <@ \(given)"
+            default: return "\(present) = \(given)"
             }
         }
-        let another = values.indices.compactMap { index -> String? in
-            switch values[index].name {
-            case "build": "AND coalesce(\(isLike(index)), true)"
-            case "regions": "AND coalesce(r.regions && \(placeholder(index)), true)"
+        let another = values.compactMap { value in
+            switch value.name {
+            case "build": "AND coalesce(\(isLike(value)), true)"
+            case "regions": "AND coalesce(r.regions && given.regions, true)"
             default: nil
             }
         }
-        let columns = values.indices.map { index in
-            "('\(values[index].name)', \(isLike(index)), to_jsonb(r.\(values[index].name)) #>> '{}', "
-                + "to_jsonb(\(placeholder(index))) #>> '{}')"
+        let columns = values.map { value in
+            "('\(value.name)', \(isLike(value)), to_jsonb(r.\(value.name)) #>> '{}', to_jsonb(given.\(value.name)) #>> '{}')"
         }
         let rows = try session.query(
             """
             SELECT r.id, r.withdrawn_at, v.name, v.present, v.given
             FROM public.releases AS r
+                CROSS JOIN LATERAL jsonb_populate_record(NULL::public.releases, $4::text::jsonb) AS given
                 LEFT JOIN LATERAL (VALUES \((columns + ["(NULL, true, NULL, NULL)"]).joined(separator: ", ")))
                     AS v (name, is_like, present, given) ON v.is_like IS NOT TRUE
             WHERE lower(r.bundle COLLATE "C") = lower($1 COLLATE "C") AND r.platform = $2
                 AND version_compare(r.version, $3) = 0 \(another.joined(separator: " "))
             ORDER BY count(v.name) OVER (PARTITION BY r.id), r.id
             """,
-            [bundle, Platform(platform).name, version] + values.map(\.parameter)
+            [bundle, Platform(platform).name, version, JSONValue.object(values.map { ($0.name, $0.json) }).text]
         )
         guard let first = rows.first else { return nil }
         let id = try first.decode(0, as: Int64.self)
@@ -79,10 +74,6 @@ extension PolicyEditor {
     /// Withdraws a row of a release from a time on.
     ///
     /// A row that goes live later is withdrawn at its `live_at`, so that users never get it.
-    ///
-    /// - Parameters:
-    ///   - id: The id of the row.
-    ///   - time: From when on.
     package func withdraw(_ id: Int64, at time: Timestamp) throws {
         _ = try session.query(
             "UPDATE public.releases SET withdrawn_at = greatest($1::timestamptz, live_at) WHERE id = $2::bigint",
@@ -93,7 +84,6 @@ extension PolicyEditor {
 
 /// A row that is a release already.
 package struct PresentRelease: Sendable {
-    /// The id of the row.
     package let id: Int64
     /// When it went, or goes, out of the store.
     package let withdrawnAt: Timestamp?
@@ -101,20 +91,14 @@ package struct PresentRelease: Sendable {
     package let differences: [PolicyChange.Column]
 }
 
-/// Selects rows of a release.
+/// Selects rows of a release: those of an app and a version, in any spelling; nil is any.
 package struct ReleaseSelection: Sendable {
-    /// The app.
     package var bundle: String
-    /// The version, in any spelling.
     package var version: String
-    /// Only this platform; nil for all.
     package var platform: String?
-    /// Only this build, in any spelling; nil for all.
     package var build: String?
-    /// Only rows for this region; nil for all.
     package var region: String?
 
-    /// Creates a selection.
     package init(bundle: String, version: String, platform: String?, build: String?, region: String?) {
         self.bundle = bundle
         self.version = version

@@ -1,109 +1,54 @@
 package import Postgres
 package import UpdatePolicy
 
-/// Changes rows of the policy within one transaction.
+/// Writes rows of the policy within one transaction.
 ///
-/// Judging an edit is the database's work: its constraints apply to every client, and their messages are written
-/// for people. This type only sends values.
+/// Judging them is the database's work: its constraints apply to every client, and their messages are written for people.
 package struct PolicyEditor {
     /// The transaction, for reads that belong to the edit.
     package let session: PostgresSession
-    /// Whether consent to lockouts is taken for given: in an edit that is rolled back, to be asked about.
+    /// Whether consent to lockouts is taken for given: in a dry run, after which it is asked for.
     let assumesConsent: Bool
 
-    /// Adds a row.
     package func insert<Record>(_ values: [ColumnValue<Record>]) throws {
-        let columns = values.map(\.name).joined(separator: ", ")
-        let parameters = Self.parameters(values, from: 1).joined(separator: ", ")
-        try requireReadable(durations: Self.durations(values))
-        let key = values.first { $0.name == Record.columns.first?.name }
-        _ = try adding(key?.parameter as? String, to: Record.table) {
-            try session.query(
-                "INSERT INTO public.\(Record.table.rawValue) (\(columns)) VALUES (\(parameters))",
-                values.map(\.parameter)
-            )
-        }
+        let key = values.first { $0.name == Record.columns.first?.name }?.json
+        try adding(key, to: Record.table) { _ = try write(.insert, [], values) }
     }
 
     /// Adds a row, or gives the row with the same key these values.
     package func upsert<Record>(where key: [ColumnValue<Record>], set values: [ColumnValue<Record>]) throws {
-        if try update(where: key, set: values) == 0 {
-            try insert(key + values)
-        }
+        if try update(where: key, set: values) == 0 { try insert(key + values) }
     }
 
-    /// Gives columns of the rows that match `key` new values; none where there are none.
-    ///
-    /// - Returns: How many rows match.
+    /// Gives columns of the rows that match `key` new values, and returns how many match.
     @discardableResult
     package func update<Record>(where key: [ColumnValue<Record>], set values: [ColumnValue<Record>] = []) throws -> Int
     {
-        guard !values.isEmpty else {
-            return try session.query(
-                "SELECT count(*) FROM public.\(Record.table.rawValue) WHERE \(Self.condition(key, from: 1))",
-                key.map(\.parameter)
-            ).value(as: Int.self)
-        }
-        try requireReadable(durations: Self.durations(values))
-        let assignments = zip(values, Self.parameters(values, from: 1)).map { "\($0.name) = \($1)" }
-        return try session.query(
-            """
-            UPDATE public.\(Record.table.rawValue) SET \(assignments.joined(separator: ", "))
-            WHERE \(Self.condition(key, from: values.count + 1))
-            """,
-            (values + key).map(\.parameter)
-        ).affectedRows
+        try write(.update, key, values)
     }
 
     /// Waits until nobody else edits the rows that match `key`, or all where there is none, so that they stay as they are
     /// until the end of the transaction.
     ///
     /// All that edits several rows locks them by table and key, a rule before its steps: so no two wait for each other.
-    package func lock<Record>(where key: [ColumnValue<Record>]) throws {
-        try session.query(
-            """
-            SELECT FROM public.\(Record.table.rawValue) WHERE \(key.isEmpty ? "true" : Self.condition(key, from: 1))
-            ORDER BY \(Record.table.lockOrder) FOR NO KEY UPDATE
-            """,
-            key.map(\.parameter)
-        )
-    }
+    package func lock<Record>(where key: [ColumnValue<Record>]) throws { try write(.lock, key, []) }
 
-    /// Removes the rows that match `key`.
-    ///
-    /// - Returns: How many rows were removed.
+    /// Removes the rows that match `key`, and returns how many they were.
     @discardableResult
-    package func delete<Record>(where key: [ColumnValue<Record>]) throws -> Int {
-        try session.query(
-            "DELETE FROM public.\(Record.table.rawValue) WHERE \(Self.condition(key, from: 1))",
-            key.map(\.parameter)
-        ).affectedRows
-    }
+    package func delete<Record>(where key: [ColumnValue<Record>]) throws -> Int { try write(.delete, key, []) }
 
-    private static func durations<Record>(_ values: [ColumnValue<Record>]) -> [String] {
-        values.filter { $0.type == .duration }.compactMap { $0.parameter as? String }
+    @discardableResult
+    private func write<Record>(
+        _ kind: RowEdit.Kind,
+        _ key: [ColumnValue<Record>],
+        _ values: [ColumnValue<Record>]
+    ) throws -> Int {
+        for case (.duration, .string(let text)) in values.map({ ($0.type, $0.json) }) { try requireReadable(text) }
+        func members(_ values: [ColumnValue<Record>]) -> [String: JSONValue] {
+            Dictionary(values.map { ($0.name, $0.json) }) { $1 }
+        }
+        return try write([RowEdit(table: Record.table, kind: kind, key: members(key), values: members(values))])
     }
-
-    private static func parameters<Record>(_ values: [ColumnValue<Record>], from first: Int) -> [String] {
-        values.enumerated().map { index, value in "$\(first + index)::\(value.cast)" }
-    }
-
-    private static func condition<Record>(_ key: [ColumnValue<Record>], from first: Int) -> String {
-        zip(key, parameters(key, from: first))
-            .map { value, parameter in
-                let wanted =
-                    value.type == .language ? "versiongate_internal.current_language(\(parameter))" : parameter
-                return value.type == .bundle || value.type == .language
-                    ? "lower(\(value.name) COLLATE \"C\") = lower(\(wanted) COLLATE \"C\")"
-                    : "\(value.name) = \(parameter)"
-            }
-            .joined(separator: " AND ")
-    }
-}
-
-extension PolicyTable {
-    /// The columns of the primary key, by which rows are locked in order.
-    var lockOrder: String { idColumn ?? identity.map(\.name).joined(separator: ", ") }
 }
 
 extension PolicyEditor {
@@ -133,41 +78,57 @@ extension PolicyEditor {
             try insert([.owner(key), .init(\RolloutStep.at, step.time), .init(\.rollout, written: step.percent)])
         }
     }
+
+    /// Adds a rule that is like another, with its texts and its steps, and returns whether there is such a rule.
+    ///
+    /// - Parameter bundle: The app of the copy; nil: that of the rule.
+    package func copyRule(_ key: String, to new: String, bundle: String?, enabled: Bool) throws -> Bool {
+        var changes: [(String, JSONValue?)] = [("key", .string(new)), ("enabled", .boolean(enabled))]
+        changes.append(("bundle", bundle.map { .string($0) }))
+        func copy(_ table: PolicyTable, where column: String, _ changes: JSONValue) throws -> Int {
+            try session.query(
+                """
+                INSERT INTO public.\(table.rawValue) SELECT copy.* FROM public.\(table.rawValue) AS present
+                CROSS JOIN LATERAL jsonb_populate_record(present, $2::text::jsonb) AS copy WHERE present.\(column) = $1
+                """,
+                [key, changes.text]
+            ).affectedRows
+        }
+        let added = try adding(.string(new), to: .rules) { try copy(.rules, where: "key", .object(changes)) }
+        for table in [PolicyTable.ruleTexts, .rolloutSteps] { _ = try copy(table, where: "rule", ["rule": new]) }
+        return added > 0
+    }
+}
+
+/// An edit that PostgreSQL itself refuses, where only prose in the language of the server would say of which value.
+package enum RefusedEdit: Error, Sendable {
+    /// There is a row with this key already.
+    case exists(PolicyTable, String)
+    case unreadableDuration(String)
 }
 
 extension PolicyEditor {
-    /// The keys of the lockouts that this transaction has consent for.
-    var consent: [String] {
-        get throws {
-            try session.query("SELECT current_setting('versiongate.consent', true)").value(as: String.self)
-                .split(separator: ",").map(String.init)
-        }
-    }
-
-    /// Says that these lockouts are meant.
-    func consent(to keys: [String]) throws(PostgresError) {
-        try session.query("SELECT set_config('versiongate.consent', $1, true)", [keys.joined(separator: ",")])
-    }
-
-    /// Has the database record and judge what was edited, as it would at the commit.
-    ///
-    /// - Returns: The id of the change; nil where nothing is different.
-    @discardableResult
-    func judge() throws(PostgresError) -> Int64? {
-        func judgement() throws(PostgresError) -> Int64? {
-            try session.query("SELECT public.rehearse_edits()").value()
-        }
-        guard assumesConsent else { return try judgement() }
-        try session.execute("SAVEPOINT before_judgement")
+    /// Runs an insertion, and says which app or rule there is already.
+    private func adding<Result>(_ key: JSONValue?, to table: PolicyTable, _ body: () throws -> Result) throws -> Result
+    {
         do {
-            return try judgement()
+            return try body()
+        } catch let error as PostgresError
+            where error.sqlState == .uniqueViolation && error.table == table.rawValue
+            && (table == .apps || table == .rules)
+        {
+            guard case .string(let key)? = key else { throw error }
+            throw RefusedEdit.exists(table, key)
+        }
+    }
+
+    /// Reads a length of time by itself: an error of the whole statement would not say which it is about.
+    private func requireReadable(_ duration: String) throws {
+        do {
+            try session.query("SELECT $1::text::interval", [duration])
         } catch {
-            guard let fault = PolicyFault(error), fault.kind == .consentMissing, let keys = fault["key"] else {
-                throw error
-            }
-            try session.execute("ROLLBACK TO before_judgement")
-            try consent(to: ((try? consent) ?? []) + keys.split(separator: ",").map(String.init))
-            return try judgement()
+            guard error.sqlState?.isDataException == true else { throw error }
+            throw RefusedEdit.unreadableDuration(duration)
         }
     }
 }

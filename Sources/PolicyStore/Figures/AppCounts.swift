@@ -18,7 +18,6 @@ package final class AppCounts {
     ///   - bundle: The app; case does not count.
     ///   - policy: What the app has, and no other app.
     ///   - days: How many days before `time`; one day is the last 24 hours.
-    ///   - time: Now.
     package init(bundle: String, in policy: Policy, days: Int, at time: Timestamp, _ session: PostgresSession) {
         self.bundle = policy.apps.first?.bundle ?? bundle
         self.time = time
@@ -33,7 +32,6 @@ package final class AppCounts {
     /// The checks of each step; nil where there were none.
     private(set) lazy var totals = Result { try reader.totals(of: bundle, in: period) }
 
-    /// All checks of the period.
     func total() throws -> CheckTotals { .sum(try totals.get()) }
 
     /// The checks of the period by platform and version, most checks first.
@@ -220,9 +218,10 @@ extension AppCounts {
                 Chart.Series(name: Chart.lockout, values: Chart.shares(totals.map { $0?.lockouts ?? 0 }, of: all)),
             ],
             checks: all,
-            marks: try Chart.marks(reader.session) {
-                try $0.ruleEdits(ofApp: bundle, since: period.start, limit: Chart.mostMarks)
-            }
+            marks: try Chart.marks(
+                HistoryFilter(subject: bundle, since: period.start, ofRules: true, limit: Chart.mostMarks),
+                reader.session
+            )
         )
     }
 
@@ -248,7 +247,6 @@ extension AppCounts {
         return try bars(name, "Which systems do the clients have?", noun: "system", checks)
     }
 
-    /// Where the clients are.
     private func regionsChart(_ name: String) throws -> Chart {
         var checks: [String: Int64] = [:]
         for region in try reader.regions(of: bundle, in: period) {

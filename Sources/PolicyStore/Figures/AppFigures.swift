@@ -9,21 +9,17 @@ package struct AppFigures: Sendable {
         package let version: String?
         /// The platform; nil: not sent.
         package let platform: String?
-        /// How many checks.
         package let checks: Int64
     }
 
-    /// A platform with its checks.
     package struct PlatformCount: Sendable, Equatable {
         /// The platform; nil: not sent.
         package let platform: String?
-        /// How many checks.
         package let checks: Int64
     }
 
     /// The newest release of a platform.
     package struct Adoption: Sendable {
-        /// How it spread.
         package let newest: ReleaseAdoption
         /// How the release before it spread; nil where there is none.
         package let previous: ReleaseAdoption?
@@ -33,9 +29,7 @@ package struct AppFigures: Sendable {
 
     /// The app as the policy spells it; as it was asked for where the policy has no such app.
     package let bundle: String
-    /// The steps of time.
     package let period: CountPeriod
-    /// All checks of the period.
     package let total: CheckTotals
     /// Most checks first.
     package let platforms: [PlatformCount]
@@ -54,9 +48,7 @@ package struct AppFigures: Sendable {
     /// The charts: versions, adoption on each platform, messages, systems, regions.
     package let charts: [Chart]
 
-    /// How many days the figures cover.
     package var days: Int { period.days }
-    /// How many of the checks are current.
     package var currentChecks: Int64 { current.reduce(0) { $0 + $1.checks } }
 
     /// Reads them, as ``AppCounts`` does, and all at once.

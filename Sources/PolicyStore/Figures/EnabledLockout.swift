@@ -2,7 +2,6 @@ package import UpdatePolicy
 
 /// An enabled lockout that has not ended, with what is so about it now.
 package struct EnabledLockout: Sendable {
-    /// The rule.
     package let rule: Rule
     /// What is so about it; nil where the database does not say it.
     package let status: RuleStatus?
@@ -11,11 +10,7 @@ package struct EnabledLockout: Sendable {
 
     /// Those of a policy: the largest share of checks first, then those that lock out, then by key.
     ///
-    /// - Parameters:
-    ///   - policy: The policy.
-    ///   - shares: What was counted in the last ten minutes, by rule; nil: not known.
-    ///   - statuses: What the database says of its rules.
-    ///   - time: Now.
+    /// - Parameter shares: What was counted in the last ten minutes, by rule; nil: not known.
     package static func all(
         in policy: Policy,
         _ shares: [String: LockoutShare]?,

@@ -3,7 +3,6 @@ package import UpdatePolicy
 
 /// All that was counted of one rule, and its reach by the claims of clients.
 package struct RuleFigures: Sendable {
-    /// The rule.
     package let rule: Rule
     /// Whether its app is paused, so that it reaches nobody.
     package let isPaused: Bool
@@ -40,10 +39,8 @@ package final class RuleCounts {
     /// Prepares to read.
     ///
     /// - Parameters:
-    ///   - rule: The rule.
     ///   - policy: What its app has, and the rules for every app; for a rule for every app all apps.
     ///   - days: How many days before `time`; one day is the last 24 hours in the chart of what was sent.
-    ///   - time: Now.
     package init(of rule: Rule, in policy: Policy, days: Int, at time: Timestamp, _ session: PostgresSession) {
         self.rule = rule
         self.policy = policy
@@ -81,13 +78,15 @@ package final class RuleCounts {
         func shares(_ part: (RuleImpact.Reach) -> Double) -> [Double?] {
             stages.map { whole > 0 ? part($0.1) / whole : nil }
         }
+        let names = stages.map { Self.name(of: $0.0) }
         return Chart(
             name: name,
             question: "Who does \(rule.key) reach?",
             answer: reachAnswer(impact),
             shape: .bars,
             unit: .share,
-            axis: .names(stages.map { Self.name(of: $0.0) }),
+            axis: .names(names.map { $0.text(at: nil, time: NumberText.minute) }),
+            sentences: names,
             series: rule.lockout
                 ? [
                     Chart.Series(name: Chart.lockout, values: shares(\.lockouts)),
@@ -113,11 +112,13 @@ package final class RuleCounts {
             + "; \(text(all, "at 100 %"))."
     }
 
-    private static func name(of stage: RuleImpact.Stage) -> String {
+    private static func name(of stage: RuleImpact.Stage) -> Sentence {
         switch stage.kind {
         case .now: "now (\(stage.rollout) %)"
         case .enabled: "if enabled (\(stage.rollout) %)"
-        case .step: "\(stage.at.map { "from \($0)" } ?? "step") (\(stage.rollout) %)"
+        case .step:
+            stage.at.map { time -> Sentence in "from \(time: time) (\(stage.rollout) %)" }
+                ?? "step (\(stage.rollout) %)"
         case .everybody: "at 100 %"
         }
     }
@@ -127,11 +128,13 @@ package final class RuleCounts {
     /// The messages of the rule over time, with its edits.
     private func sentChart(_ name: String) throws -> Chart {
         let sent = try reader.sent(ofRule: rule.key, in: period)
-        func total(_ counts: [(sent: Int64, lockouts: Int64)?]) -> (sent: Int64, lockouts: Int64) {
-            counts.reduce((sent: 0, lockouts: 0)) { ($0.sent + ($1?.sent ?? 0), $0.lockouts + ($1?.lockouts ?? 0)) }
+        func total(_ counts: [SentTotals?]) -> SentTotals {
+            counts.reduce(SentTotals(sent: 0, lockouts: 0)) {
+                SentTotals(sent: $0.sent + ($1?.sent ?? 0), lockouts: $0.lockouts + ($1?.lockouts ?? 0))
+            }
         }
         let all = total(sent)
-        func times(_ counts: (sent: Int64, lockouts: Int64)) -> String {
+        func times(_ counts: SentTotals) -> String {
             let lockouts = all.lockouts == 0 ? "" : ", \(NumberText.count(counts.lockouts)) with the lockout"
             return "\(NumberText.count(counts.sent)) \(counts.sent == 1 ? "time" : "times")\(lockouts)"
         }
@@ -157,9 +160,9 @@ package final class RuleCounts {
                     Chart.Series(name: Chart.lockout, values: sent.map { $0.map { Double($0.lockouts) } }),
                     Chart.Series(name: "message alone", values: sent.map { $0.map { Double($0.sent - $0.lockouts) } }),
                 ],
-            marks: try Chart.marks(reader.session, namesRule: false) {
-                try $0.ruleEdits(ofRule: rule.key, since: period.start, limit: Chart.mostMarks)
-            }
+            marks: try Chart.marks(
+                HistoryFilter(rule: rule.key, since: period.start, limit: Chart.mostMarks), reader.session
+            )
         )
     }
 }

@@ -4,45 +4,66 @@ package import UpdatePolicy
 /// Writes changes, their rows and the values of columns for people.
 package struct ChangeWords: Sendable {
     /// The most rows that are named one by one.
-    private static let mostNames = 3
+    static let mostNames = 3
 
-    /// Writes a time.
     private let moment: @Sendable (Timestamp) -> String
 
-    /// - Parameter moment: Writes a time for whoever reads.
     package init(moment: @escaping @Sendable (Timestamp) -> String) {
         self.moment = moment
     }
 
     /// What it did: `added rule bad-1.1`, `changed rule a: title, text`, `removed app a, 12 rules`.
-    package func summary(_ change: PolicyChange) -> String {
+    package static func summary(_ change: PolicyChange) -> Sentence {
         if change.rowCount == 1, let row = change.rows.first, row.kind == .changed {
             return "changed \(name(row)): \(row.columns.map(\.name).joined(separator: ", "))"
         }
         let kinds: [(PolicyChange.Kind, String)] = [(.added, "added"), (.changed, "changed"), (.removed, "removed")]
-        return kinds.compactMap { kind, verb in
+        return kinds.compactMap { kind, verb -> Sentence? in
             let counts = change.counts.filter { $0.kind == kind }
             return counts.isEmpty ? nil : "\(verb) \(names(counts, change.rows.filter { $0.kind == kind }))"
         }.joined(separator: "; ")
     }
 
     /// - Parameter rows: Those of the counted rows that were read.
-    private func names(_ counts: [PolicyChange.Count], _ rows: [PolicyChange.Row]) -> String {
+    private static func names(_ counts: [PolicyChange.Count], _ rows: [PolicyChange.Row]) -> Sentence {
         let total = counts.reduce(0) { $0 + $1.rows }
-        if total <= Self.mostNames, rows.count == total { return rows.map { name($0) }.joined(separator: ", ") }
-        return counts.map { count in
+        if total <= mostNames, rows.count == total { return rows.map { name($0) }.joined(separator: ", ") }
+        return counts.map { count -> Sentence in
             if count.rows == 1, let row = rows.first(where: { $0.table == count.table }) { return name(row) }
-            return "\(count.rows) \(Self.noun(count.table))\(count.rows == 1 ? "" : "s")"
+            return "\(count.rows) \(noun(count.table))\(count.rows == 1 ? "" : "s")"
         }.joined(separator: ", ")
     }
 
     /// What a row is and its key: `rule bad-1.1`.
-    package func name(_ row: PolicyChange.Row) -> String {
-        let key = row.table == PolicyTable.rolloutSteps.rawValue ? sentence(row.key) : row.key
-        return "\(Self.noun(row.table)) \(key.visible())"
+    package static func name(_ row: PolicyChange.Row) -> Sentence {
+        // The key of a step is that of its rule and a time.
+        if row.table == PolicyTable.rolloutSteps.rawValue, let blank = row.key.lastIndex(of: " "),
+            let time = Timestamp(String(row.key[blank...].dropFirst()))
+        {
+            return "\(noun(row.table)) \(row.key[..<blank]) \(time: time)"
+        }
+        return "\(noun(row.table)) \(row.key.visible())"
     }
 
-    /// The noun for a row of a table.
+    package func summary(_ change: PolicyChange) -> String { Self.summary(change).text(at: nil, time: moment) }
+
+    /// The longest value that stands in a summary.
+    private static let longestValue = 16
+
+    /// What it did, as text, with the values of the column that alone was changed: `changed rule a: rollout 10 -> 50`.
+    package func summaryWithValues(_ change: PolicyChange) -> String {
+        let summary = summary(change)
+        guard change.rowCount == 1, let row = change.rows.first, row.kind == .changed, row.columns.count == 1 else {
+            return summary
+        }
+        let column = row.columns[0]
+        let values = [column.before, column.after].map { value($0, of: column.name, in: row.table) }
+        guard values.allSatisfy({ $0.count <= Self.longestValue }) else { return summary }
+        return "\(summary) \(values.joined(separator: " -> "))"
+    }
+
+    package func name(_ row: PolicyChange.Row) -> String { Self.name(row).text(at: nil, time: moment) }
+
     package static func noun(_ table: String) -> String {
         switch table {
         case "apps": "app"
@@ -91,12 +112,5 @@ package struct ChangeWords: Sendable {
                 }
             return !isDefault && known.role != .identity
         }
-    }
-
-    /// A text of the database with its times, which are words of it, as people read them.
-    package func sentence(_ text: String) -> String {
-        text.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            Timestamp(String(word)).map(moment) ?? String(word)
-        }.joined(separator: " ")
     }
 }

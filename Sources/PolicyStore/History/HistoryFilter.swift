@@ -20,10 +20,11 @@ package struct HistoryFilter: Sendable {
     package var before: Int64?
     /// Only entries after this one; nil for all.
     package var after: Int64?
-    /// The most entries.
+    /// Only entries that touched rules, their texts or steps, or apps themselves; of a subject that is an app also rules for
+    /// every app.
+    package var ofRules: Bool
     package var limit: Int
 
-    /// Creates a filter.
     package init(
         rule: String? = nil,
         subject: String? = nil,
@@ -33,6 +34,7 @@ package struct HistoryFilter: Sendable {
         search: String? = nil,
         before: Int64? = nil,
         after: Int64? = nil,
+        ofRules: Bool = false,
         limit: Int
     ) {
         self.rule = rule
@@ -43,18 +45,20 @@ package struct HistoryFilter: Sendable {
         self.search = search
         self.before = before
         self.after = after
+        self.ofRules = ofRules
         self.limit = limit
     }
 
     /// The ids of the entries, with ``parameters``.
     static let query = """
         SELECT c.id FROM public.changes AS c
-        WHERE ($1::text IS NULL OR \(touches("r.table_name = 'rules' AND coalesce(r.after, r.before) ->> 'key' = $1 OR \(isPartOfRule("$1"))")))
+        WHERE ($1::text IS NULL OR \(touches(isOfRule("$1"))))
             AND ($2::timestamptz IS NULL OR c.at >= $2)
             AND ($3::text IS NULL OR c.role = $3 OR c.os_user = $3)
             AND ($5::bigint IS NULL OR c.id < $5)
             AND ($9::bigint IS NULL OR c.id > $9)
             AND ($6::text IS NULL OR c.id::text = $6 OR \(touches(isAbout)))
+            AND (NOT $10::boolean OR \(touches("r.table_name IN ('rules', 'rule_texts', 'rollout_steps', 'apps')")))
             AND ($7::timestamptz IS NULL OR c.at <= $7)
             AND ($8::text IS NULL OR strpos(lower(c.why), lower($8)) > 0
                 OR \(touches("strpos(lower(concat_ws(' ', r.before, r.after)), lower($8)) > 0")))
@@ -66,26 +70,31 @@ package struct HistoryFilter: Sendable {
         "EXISTS (SELECT FROM public.change_rows AS r WHERE r.change = c.id AND (\(condition)))"
     }
 
-    private static func isPartOfRule(_ key: String) -> String {
-        "r.table_name IN ('rule_texts', 'rollout_steps') AND coalesce(r.after, r.before) ->> 'rule' = \(key)"
+    private static let row = "coalesce(r.after, r.before)"
+
+    private static func isOfRule(_ key: String) -> String {
+        """
+        r.table_name = 'rules' AND \(row) ->> 'key' = \(key)
+            OR r.table_name IN ('rule_texts', 'rollout_steps') AND \(row) ->> 'rule' = \(key)
+        """
     }
 
     /// Whether a row is the rule, or of the app, that the sixth parameter names.
     private static let isAbout = """
-        r.table_name = 'rules' AND coalesce(r.after, r.before) ->> 'key' = $6 OR \(isPartOfRule("$6"))
-        OR lower($6) IN (lower(r.before ->> 'bundle'), lower(r.after ->> 'bundle'))
-        OR r.table_name IN ('rule_texts', 'rollout_steps', 'release_notes') AND EXISTS (
-            SELECT FROM public.change_rows AS o
-            WHERE lower(coalesce(o.after, o.before) ->> 'bundle') = lower($6) AND (
-                o.table_name = 'rules' AND coalesce(o.after, o.before) ->> 'key' = coalesce(r.after, r.before) ->> 'rule'
-                OR o.table_name = 'releases'
-                    AND coalesce(o.after, o.before) ->> 'id' = coalesce(r.after, r.before) ->> 'release'))
+        \(isOfRule("$6")) OR lower($6) IN (lower(r.before ->> 'bundle'), lower(r.after ->> 'bundle'))
+            OR $10 AND r.table_name = 'rules' AND \(row) ->> 'bundle' IS NULL
+            OR r.table_name IN ('rule_texts', 'rollout_steps', 'release_notes') AND EXISTS (
+                SELECT FROM public.change_rows AS o
+                WHERE o.table_name = CASE r.table_name WHEN 'release_notes' THEN 'releases' ELSE 'rules' END
+                    AND o.key = CASE r.table_name WHEN 'release_notes' THEN jsonb_build_object('id', \(row) -> 'release')
+                        ELSE jsonb_build_object('key', \(row) -> 'rule') END
+                    AND (lower(coalesce(o.after, o.before) ->> 'bundle') = lower($6)
+                        OR $10 AND coalesce(o.after, o.before) ->> 'bundle' IS NULL))
         """
 
     var parameters: [(any PostgresEncodable)?] {
         [
-            rule, since.map { PostgresTimestamp($0) }, author, Int64(limit), before, subject,
-            until.map { PostgresTimestamp($0) }, search, after,
+            rule, since, author, limit, before, subject, until, search, after, ofRules,
         ]
     }
 }

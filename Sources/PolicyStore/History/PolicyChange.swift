@@ -1,10 +1,9 @@
 package import UpdatePolicy
 
 /// An entry of the history: the changes of one transaction to the policy.
-package struct PolicyChange: Sendable, Hashable {
+package struct PolicyChange: Sendable, Hashable, Decodable {
     /// The id of the entry, which is the revision that it made.
     package let id: Int64
-    /// When it was committed.
     package let at: Timestamp
     /// The database role that logged in.
     package let role: String
@@ -12,16 +11,16 @@ package struct PolicyChange: Sendable, Hashable {
     package let osUser: String?
     /// The program that edited, as it named itself.
     package let tool: String?
-    /// The reason given.
     package let why: String?
-    /// The entry that this one undoes.
     package let undoes: Int64?
     /// The rows that differ, in the order of their first edit; the first ones where not all were read.
     package let rows: [Row]
     /// How many rows of each table differ, by kind, in the order of their first edit; of all rows, read or not.
     package let counts: [Count]
 
-    /// How many rows differ.
+    /// Who made it: `anna (ann)`.
+    package var author: String { osUser.map { "\(role) (\($0))" } ?? role }
+
     package var rowCount: Int { counts.reduce(0) { $0 + $1.rows } }
 
     init(
@@ -54,45 +53,31 @@ package struct PolicyChange: Sendable, Hashable {
         }
     }
 
-    /// A row that was added, changed or removed.
-    package struct Row: Sendable, Hashable {
-        /// The table.
+    package struct Row: Sendable, Hashable, Decodable {
         package let table: String
         /// The row's key, as people read it.
         package let key: String
-        /// The kind of the change.
         package let kind: Kind
         /// The columns that differ, in the order of the table.
         package let columns: [Column]
     }
 
-    /// How many rows of a table were added, changed or removed.
-    package struct Count: Sendable, Hashable {
-        /// The table.
+    package struct Count: Sendable, Hashable, Decodable {
         package let table: String
-        /// The kind of their change.
         package let kind: Kind
-        /// How many rows.
         package let rows: Int
     }
 
-    /// A kind of change to a row.
-    package enum Kind: String, Sendable {
-        /// The row is new.
+    package enum Kind: String, Sendable, Decodable {
         case added
-        /// Some columns are different.
         case changed
-        /// The row is gone.
         case removed
     }
 
     /// A column's value before and after; nil is SQL's null.
-    package struct Column: Sendable, Hashable {
-        /// The column.
+    package struct Column: Sendable, Hashable, Decodable {
         package let name: String
-        /// Its value before.
         package let before: String?
-        /// Its value after.
         package let after: String?
     }
 }

@@ -4,25 +4,24 @@ package import UpdatePolicy
 /// Reads the history of the policy, and undoes entries.
 package struct PolicyHistory {
     let session: PostgresSession
-    private let rowsPerChange: Int64?
+    /// How many rows of an entry are read at most.
+    private let rowsPerChange: String
 
     /// Creates the history as one transaction sees it.
     ///
     /// - Parameter rowsPerChange: How many rows of an entry are read at most; nil for all.
     package init(_ session: PostgresSession, rowsPerChange: Int? = nil) throws {
         self.session = session
-        self.rowsPerChange = rowsPerChange.map(Int64.init)
-        try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'")
+        self.rowsPerChange = rowsPerChange.map { "\($0)" } ?? "ALL"
+        // To compile a query of the history takes longer than to run it.
+        try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL jit = off")
     }
 
     /// One entry with its rows; nil if there is none with this id.
-    package func change(_ id: Int64) throws -> PolicyChange? {
-        try changes(condition: "change.id = $1", [id]).first
-    }
+    package func change(_ id: Int64) throws -> PolicyChange? { try changes("change.id = $1", [id]).first }
 
-    /// The entries, newest first.
     package func changes(_ filter: HistoryFilter) throws -> [PolicyChange] {
-        try changes(condition: "change.id IN (\(HistoryFilter.query))", filter.parameters)
+        try changes("change.id IN (\(HistoryFilter.query))", filter.parameters)
     }
 
     /// The newest entry that stands, whoever made it: it was not undone, and is no undo itself. So asking again after an
@@ -30,11 +29,11 @@ package struct PolicyHistory {
     package func newestStanding() throws -> PolicyChange? {
         var undone: Set<Int64> = []
         for row in try session.query(
-            "SELECT id, undoes FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)"
-        ) {
-            let id = try row.decode(0, as: Int64.self)
+            "SELECT id, undoes FROM public.changes ORDER BY id DESC LIMIT \(Self.mostSearched)")
+        {
+            let id: Int64 = try row.decode("id")
             if undone.contains(id) { continue }
-            guard let undoes = try row.decode(1, as: Int64?.self) else { return try change(id) }
+            guard let undoes: Int64 = try row.decode("undoes", as: Int64?.self) else { return try change(id) }
             undone.insert(undoes)
         }
         return nil
@@ -47,7 +46,7 @@ package struct PolicyHistory {
     package func authors() throws -> [String] {
         try session.query(
             "SELECT DISTINCT unnest(ARRAY[role::text, os_user]) AS author FROM public.changes ORDER BY author"
-        ).compactMap { try $0.decode(0, as: String?.self) }
+        ).values(as: String?.self).compactMap(\.self)
     }
 
     /// The database role of this session, as the history records it.
@@ -57,14 +56,15 @@ package struct PolicyHistory {
     package func revision(at time: Timestamp) throws -> Int64 {
         try session.query(
             "SELECT coalesce(max(id), 0)::int8 FROM public.changes WHERE at <= $1::timestamptz",
-            [PostgresTimestamp(time)]
+            [time]
         ).value(as: Int64.self)
     }
 
     /// The version of the policy that an entry made; its token is empty where there is no such entry, as before the first.
     package func version(of change: Int64) throws -> PolicyVersion {
-        let token = try session.query("SELECT token::text FROM public.changes WHERE id = $1", [change]).first
-        return PolicyVersion(revision: change, token: try token?.decode(0, as: String.self) ?? "")
+        let token = try session.query("SELECT token::text FROM public.changes WHERE id = $1", [change])
+            .values(as: String.self).first
+        return PolicyVersion(revision: change, token: token ?? "")
     }
 
     /// Who wrote a release: whether a tool added it, and which columns others have edited since.
@@ -87,7 +87,7 @@ package struct PolicyHistory {
                 AND c.tool IS DISTINCT FROM $2 AND r.before -> edited.name IS DISTINCT FROM r.after -> edited.name
             """,
             [id, tool]
-        ).map { try $0.decode(0, as: String.self) }
+        ).values(as: String.self)
         return (isOfTool, Set(columns))
     }
 
@@ -113,90 +113,47 @@ package struct PolicyHistory {
         _ = try session.query("SELECT undo_change($1)", [id])
     }
 
-    private func changes(condition: String, _ parameters: [(any PostgresEncodable)?]) throws -> [PolicyChange] {
-        var changes: [PolicyChange] = []
-        for row in try session.query(
-            """
-            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes
-            FROM public.changes AS change WHERE \(condition) ORDER BY change.id DESC
-            """,
-            parameters
-        ) {
-            let id = try row.decode(0, as: Int64.self)
-            changes.append(
-                PolicyChange(
-                    id: id, at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
-                    role: try row.decode(2, as: String.self), osUser: try row.decode(3, as: String?.self),
-                    tool: try row.decode(4, as: String?.self), why: try row.decode(5, as: String?.self),
-                    undoes: try row.decode(6, as: Int64?.self), rows: try rows(of: id), counts: try counts(of: id)
-                )
-            )
-        }
-        return changes
-    }
-
-    private func rows(of change: Int64) throws -> [PolicyChange.Row] {
-        let columns = try columns(of: change)
-        return try session.query(
-            """
-            SELECT ordinal::int8, table_name, before IS NOT NULL, after IS NOT NULL, \(Self.keyText)
-            FROM public.change_rows WHERE change = $1 ORDER BY ordinal LIMIT $2
-            """,
-            [change, rowsPerChange]
-        ).map { row in
-            PolicyChange.Row(
-                table: try row.decode(1, as: String.self), key: try row.decode(4, as: String.self),
-                kind: Self.kind(existed: try row.decode(2, as: Bool.self), exists: try row.decode(3, as: Bool.self)),
-                columns: columns[try row.decode(0, as: Int64.self)] ?? []
-            )
-        }
-    }
-
-    private func counts(of change: Int64) throws -> [PolicyChange.Count] {
+    private func changes(_ condition: String, _ parameters: [(any PostgresEncodable)?]) throws -> [PolicyChange] {
         try session.query(
             """
-            SELECT table_name, before IS NOT NULL, after IS NOT NULL, count(*)
-            FROM public.change_rows WHERE change = $1 GROUP BY 1, 2, 3 ORDER BY min(ordinal)
+            SELECT change.id, change.at, change.role::text, change.os_user, change.tool, change.why, change.undoes,
+                rows.list AS rows, counts.list AS counts
+            FROM public.changes AS change
+                CROSS JOIN LATERAL (
+                    SELECT coalesce(json_agg(json_build_object(
+                        'table', table_name, 'key', \(Self.keyText), 'kind', \(Self.kind), 'columns', columns.list
+                    ) ORDER BY ordinal), '[]') AS list
+                    FROM (
+                        SELECT * FROM public.change_rows AS of_change WHERE of_change.change = change.id
+                        ORDER BY of_change.ordinal LIMIT \(rowsPerChange)
+                    ) AS row
+                        CROSS JOIN LATERAL (
+                            SELECT coalesce(json_agg(json_build_object(
+                                'name', member.key, 'before', before ->> member.key, 'after', after ->> member.key
+                            ) ORDER BY attribute.attnum, member.place), '[]') AS list
+                            FROM jsonb_object_keys(coalesce(after, before)) WITH ORDINALITY AS member (key, place)
+                                LEFT JOIN pg_attribute AS attribute
+                                    ON attribute.attrelid = to_regclass('public.' || table_name)
+                                    AND attribute.attname = member.key
+                            WHERE before -> member.key IS DISTINCT FROM after -> member.key
+                        ) AS columns
+                ) AS rows
+                CROSS JOIN LATERAL (
+                    SELECT coalesce(json_agg(counted), '[]') AS list
+                    FROM (
+                        SELECT table_name AS "table", \(Self.kind) AS kind, count(*) AS rows FROM public.change_rows
+                        WHERE change_rows.change = change.id GROUP BY 1, 2 ORDER BY min(ordinal)
+                    ) AS counted
+                ) AS counts
+            WHERE \(condition) ORDER BY change.id DESC
             """,
-            [change]
-        ).map { row in
-            PolicyChange.Count(
-                table: try row.decode(0, as: String.self),
-                kind: Self.kind(existed: try row.decode(1, as: Bool.self), exists: try row.decode(2, as: Bool.self)),
-                rows: Int(try row.decode(3, as: Int64.self))
-            )
-        }
+            parameters
+        ).rows()
     }
 
-    private static func kind(existed: Bool, exists: Bool) -> PolicyChange.Kind {
-        existed ? (exists ? .changed : .removed) : .added
-    }
-
-    /// The columns that differ, by the ordinal of the row within the change.
-    private func columns(of change: Int64) throws -> [Int64: [PolicyChange.Column]] {
-        var columns: [Int64: [PolicyChange.Column]] = [:]
-        for row in try session.query(
-            """
-            SELECT row.ordinal::int8, member.key, row.before ->> member.key, row.after ->> member.key
-            FROM public.change_rows AS row
-                CROSS JOIN jsonb_object_keys(coalesce(row.after, row.before)) WITH ORDINALITY AS member (key, place)
-                LEFT JOIN pg_attribute AS attribute
-                    ON attribute.attrelid = to_regclass('public.' || row.table_name) AND attribute.attname = member.key
-            WHERE row.ordinal IN (SELECT ordinal FROM public.change_rows WHERE change = $1 ORDER BY ordinal LIMIT $2)
-                AND row.change = $1 AND row.before -> member.key IS DISTINCT FROM row.after -> member.key
-            ORDER BY row.ordinal, attribute.attnum, member.place
-            """,
-            [change, rowsPerChange]
-        ) {
-            columns[try row.decode(0, as: Int64.self), default: []].append(
-                PolicyChange.Column(
-                    name: try row.decode(1, as: String.self), before: try row.decode(2, as: String?.self),
-                    after: try row.decode(3, as: String?.self)
-                )
-            )
-        }
-        return columns
-    }
+    /// What was done to a row.
+    private static let kind =
+        "CASE WHEN before IS NULL THEN 'added' WHEN after IS NULL THEN 'removed' ELSE 'changed' END"
 
     /// The key of a row as people read it.
     private static let keyText: String = {

@@ -15,7 +15,6 @@ package struct TakenBackChange: Sendable, Equatable {
     /// A column that goes back to an earlier value takes back every change of it since it had that value.
     ///
     /// - Parameters:
-    ///   - difference: The edit.
     ///   - version: The policy that it starts from.
     ///   - known: The revision that whoever made the edit knew: what was done until then, it takes back knowingly.
     package static func all(
@@ -33,25 +32,15 @@ package struct TakenBackChange: Sendable, Equatable {
                 "{\"before\":\(edit.before.map(\.json) ?? "null"),\"after\":\(edit.after.map(\.json) ?? "null")}"
             }
             let columns = table.columns.map(\.name)
-            for row in try session.query(
+            let found = try session.query(
                 Self.query(table),
                 ["[\(rows.joined(separator: ","))]", columns, known, version.revision]
-            ) {
-                let id = try row.decode(0, as: Int64.self)
-                let part = "\(table.rawValue) \(try row.decode(4, as: String.self))"
-                let isBrake = try row.decode(5, as: Bool.self)
-                if changes[id] == nil {
-                    changes[id] = TakenBackChange(
-                        change: .init(
-                            id: id, at: Timestamp(try row.decode(1, as: PostgresTimestamp.self)),
-                            role: try row.decode(2, as: String.self), tool: try row.decode(3, as: String?.self)
-                        ),
-                        parts: [],
-                        isBrake: false
-                    )
-                }
-                changes[id]?.parts.append(part)
-                if isBrake { changes[id]?.isBrake = true }
+            )
+            for (row, change) in zip(found, try found.rows(as: LockoutShare.Change.self)) {
+                let part: String = try row.decode("part")
+                changes[change.id, default: TakenBackChange(change: change, parts: [], isBrake: false)].parts
+                    .append("\(table.rawValue) \(part)")
+                if try row.decode("is_brake") { changes[change.id]?.isBrake = true }
             }
         }
         return changes.values.sorted { $0.change.id > $1.change.id }
@@ -103,8 +92,8 @@ package struct TakenBackChange: Sendable, Equatable {
                     OR r.wanted IS NULL AND r.before IS NULL AND $3 > 0
             )
             SELECT id, at, role, tool,
-                (SELECT string_agg(value, ' ') FROM jsonb_each_text(spelled)) || coalesce(': ' || column_name, ''),
-                stops OR coalesce(tool IN ('brake', 'fuse'), false)
+                (SELECT string_agg(value, ' ') FROM jsonb_each_text(spelled)) || coalesce(': ' || column_name, '') AS part,
+                stops OR coalesce(tool IN ('brake', 'fuse'), false) AS is_brake
             FROM edits WHERE id >= first_id ORDER BY id DESC, 5
             """
     }

@@ -11,28 +11,12 @@ package struct PrintedCommand: CustomStringConvertible, Sendable {
         self.words = words
     }
 
-    /// `versiongate undo 4 --context staging`
+    /// `versiongate undo 4 --database-url service=staging`
     package var description: String {
         let database = Invocation.current.database.map { " " + $0 }.joined()
-        // What stands behind it is not for versiongate.
-        let end = Self.separator(in: words) ?? words.endIndex
-        return "versiongate \(words[..<end])\(database)\(words[end...])"
-    }
-
-    /// Where the word `--` begins, with the blank before it; nil: there is none.
-    private static func separator(in words: String) -> String.Index? {
-        var rest = words[...]
-        while let mark = rest.firstIndex(where: { "\\' ".contains($0) }) {
-            let next = words.index(after: mark)
-            switch words[mark] {
-            case " ":
-                if words[mark...].hasPrefix(" -- ") || words[mark...] == " --" { return mark }
-                rest = words[next...]
-            case "'": rest = words[next...].drop { $0 != "'" }.dropFirst()
-            default: rest = words[next...].dropFirst()
-            }
-        }
-        return nil
+        // Quoted text, and all before the word "--": what stands behind that is not for versiongate.
+        let own = words.prefixMatch(of: /(?:'[^']*'|\\.|[^'\\ ]|\ (?!--(?:\ |$)))*/)?.output ?? words[...]
+        return "versiongate \(own)\(database)\(words[own.endIndex...])"
     }
 
     /// The text of a command, for what takes a function.

@@ -21,7 +21,6 @@ package enum SchemaError: ErrorWithCommand, Hashable {
     /// Another session holds the lock of the migrations.
     case locked(by: String)
 
-    /// The fault and what to do.
     package func description(command: (String) -> String) -> String {
         switch self {
         case .notInstalled:

@@ -18,7 +18,6 @@ package struct SchemaMigrator: Sendable {
     /// - Parameters:
     ///   - migrations: The steps, in order; all that this binary knows unless a test says otherwise.
     ///   - lockTimeout: How long a migration waits for a lock before it gives up, as PostgreSQL writes times.
-    ///   - logger: Where each applied step is logged.
     package init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
         self.migrations = migrations
         self.lockTimeout = lockTimeout
@@ -35,8 +34,6 @@ package struct SchemaMigrator: Sendable {
     }
 
     /// The faults of the privileges in a database.
-    ///
-    /// - Throws: `PostgresError`.
     package func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
         try await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
     }
@@ -173,7 +170,7 @@ package struct SchemaMigrator: Sendable {
         let applied = try session.query(
             "SELECT name, checksum FROM versiongate_internal.schema_migrations ORDER BY name"
         ).map { row in
-            (name: try row.decode(0, as: String.self), checksum: try row.decode(1, as: String.self))
+            (name: try row.decode("name", as: String.self), checksum: try row.decode("checksum", as: String.self))
         }
         for (known, applied) in zip(migrations, applied) {
             guard known.name == applied.name else {

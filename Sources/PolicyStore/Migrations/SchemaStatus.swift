@@ -2,9 +2,7 @@ package import Postgres
 
 /// How the schema of a database compares with the migrations of this binary.
 package struct SchemaStatus: Sendable, Hashable {
-    /// The migrations that both have.
     package let applied: [Migration]
-    /// The migrations that the database lacks.
     package let pending: [Migration]
     /// The names of migrations that the database has and this binary does not know.
     package let unknown: [String]
@@ -31,10 +29,8 @@ package struct SchemaStatus: Sendable, Hashable {
 }
 
 /// A fault of the privileges in a database, as its function `schema_faults` reports it.
-package struct SchemaFault: Sendable, Hashable {
-    /// What is wrong.
+package struct SchemaFault: Sendable, Hashable, Decodable {
     package let fault: String
-    /// What to do, with the statements.
     package let remedy: String
     /// Whether somebody can act as the owner of the schema.
     package let isDangerous: Bool
@@ -42,17 +38,9 @@ package struct SchemaFault: Sendable, Hashable {
     package let stopsServers: Bool
 
     /// Asks a database for its faults; none where there is no schema yet. Any role may ask.
-    ///
-    /// - Throws: `PostgresError`.
     package static func all(_ session: PostgresSession) throws -> [SchemaFault] {
         guard try session.query("SELECT to_regprocedure('public.schema_faults()') IS NOT NULL").value(as: Bool.self)
         else { return [] }
-        return try session.query("SELECT fault, remedy, is_dangerous, stops_servers FROM public.schema_faults()").map {
-            row in
-            SchemaFault(
-                fault: try row.decode(0, as: String.self), remedy: try row.decode(1, as: String.self),
-                isDangerous: try row.decode(2, as: Bool.self), stopsServers: try row.decode(3, as: Bool.self)
-            )
-        }
+        return try session.query("SELECT fault, remedy, is_dangerous, stops_servers FROM public.schema_faults()").rows()
     }
 }

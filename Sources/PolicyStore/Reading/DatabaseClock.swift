@@ -3,16 +3,13 @@ package import UpdatePolicy
 
 /// The clock of a database, read beside that of this machine.
 package struct DatabaseClock: Sendable {
-    /// The time of the database.
     package let now: Timestamp
     /// How many seconds it is ahead of this machine at least, negative where it is behind; the time that the question took
     /// is not counted as a difference.
     package let offset: Double
 
-    /// The seconds from which on a difference is reported.
     package static let tolerance = 2.0
 
-    /// Whether the clocks differ enough to be reported.
     package var isOff: Bool { abs(offset) > Self.tolerance }
 
     /// How far a clock is from another one: `2 h ahead of`.
@@ -30,11 +27,33 @@ package struct DatabaseClock: Sendable {
     }
 
     /// Asks the database.
-    ///
-    /// - Parameter machine: The clock of this machine.
     package init(_ session: PostgresSession, machine: () -> Timestamp) throws {
         let asked = machine()
-        let now = try session.query("SELECT clock_timestamp()").value(as: PostgresTimestamp.self)
-        self.init(now: Timestamp(now), asked: asked, answered: machine())
+        let now = try session.query("SELECT clock_timestamp()").value(as: Timestamp.self)
+        self.init(now: now, asked: asked, answered: machine())
+    }
+
+    /// Why PostgreSQL reads no time.
+    package enum Unreadable: Error {
+        case zone
+        case day
+        case text
+    }
+
+    /// Reads a time as PostgreSQL does in a time zone, in which the session does not stay.
+    package static func read(_ text: String, inZone zone: String, _ session: PostgresSession) throws -> Timestamp {
+        let set = "SELECT set_config('TimeZone', $1, false)"
+        let before = try session.query("SELECT current_setting('TimeZone')").value(as: String.self)
+        var isInZone = false
+        do throws(any Error) {
+            try session.query(set, [zone])
+            isInZone = true
+            let time = try session.query("SELECT $1::timestamptz", [text]).value(as: PostgresTimestamp.self)
+            try session.query(set, [before])
+            return Timestamp(time)
+        } catch let error as PostgresError where error.sqlState?.isDataException == true || error.code == .decoding {
+            guard isInZone else { throw Unreadable.zone }
+            throw error.sqlState == .datetimeFieldOverflow ? Unreadable.day : Unreadable.text
+        }
     }
 }

@@ -5,7 +5,6 @@ package import UpdatePolicy
 package enum PolicyReader {
     /// How long a read waits for a lock, so that somebody's `LOCK TABLE` delays a reload and nothing else.
     private static let lockTimeout = "2s"
-    /// How long one statement of a read may take.
     private static let statementTimeout = "30s"
 
     /// The channel on which the database announces new revisions.
@@ -19,8 +18,6 @@ package enum PolicyReader {
     }
 
     /// The version of the policy tables, and the clock of the database beside that of this machine.
-    ///
-    /// - Parameter machine: The clock of this machine.
     package static func versionAndClock(
         _ session: PostgresSession,
         machine: () -> Timestamp
@@ -32,20 +29,17 @@ package enum PolicyReader {
 
     private static func versionAndTime(_ session: PostgresSession) throws -> (version: PolicyVersion, now: Timestamp) {
         do {
-            let rows = try session.query("SELECT revision, token::text, clock_timestamp() FROM public.policy_revision")
-            guard let row = rows.first else { throw SchemaError.notInstalled }
-            return (
-                PolicyVersion(revision: try row.decode(0, as: Int64.self), token: try row.decode(1, as: String.self)),
-                Timestamp(try row.decode(2, as: PostgresTimestamp.self))
+            let found = try session.query(
+                "SELECT revision, token::text, clock_timestamp() AS now FROM public.policy_revision"
             )
+            guard let version = try found.rows(as: PolicyVersion.self).first else { throw SchemaError.notInstalled }
+            return (version, try found[0].decode("now"))
         } catch let error as PostgresError where error.sqlState == .undefinedTable {
             throw SchemaError.notInstalled
         }
     }
 
     /// Whether the history of the database has made this state of the policy.
-    ///
-    /// - Throws: `PostgresError`.
     package static func isInHistory(_ version: PolicyVersion, _ session: PostgresSession) throws -> Bool {
         try session.query(
             "SELECT versiongate_internal.history_has($1, $2)",
@@ -67,84 +61,52 @@ package enum PolicyReader {
         try await reading(connection) { try policy($0, revision: revision) }
     }
 
-    /// Reads the whole policy as the transaction of `session` sees it.
+    /// Reads the policy, or some apps with all that belongs to them and the rules for every app, as the transaction of
+    /// `session` sees it.
     ///
-    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
+    /// - Parameters:
+    ///   - bundles: The apps, case does not count; those that are not there are left out; nil for all.
+    ///   - revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
     /// - Throws: ``SchemaError/notInstalled``; `PostgresError`, also where there is no such revision.
-    package static func policy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
-        try policy(session, revision: revision, .served)
-    }
-
-    private static func policy(
+    package static func policy(
         _ session: PostgresSession,
-        revision: Int64?,
-        _ detail: PolicyDetail
+        bundles: [String]? = nil,
+        revision: Int64? = nil,
+        detail: PolicyDetail = .served
     ) throws -> Policy {
-        guard let revision else { return try policy(session, of: .everything, detail) }
-        var policy = try policy(session, of: .revision(revision), detail)
-        policy.revision = revision
-        policy.token += "@\(revision)"
+        var part = PolicyPart(revision: revision)
+        if let bundles {
+            part.bundles = try session.query(
+                """
+                SELECT bundle FROM \(part.rows(of: .apps))
+                WHERE lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($1::text[]) AS named)
+                """,
+                [bundles]
+            ).values()
+        }
+        var policy = try policy(session, of: part, detail)
+        if let revision {
+            policy.revision = revision
+            policy.token += "@\(revision)"
+        }
         return policy
     }
 
-    /// Reads an app with all that belongs to it, and the rules for every app, as they stood at a revision.
+    /// Reads all that people edit.
     ///
-    /// - Parameter bundle: The app; case does not count.
-    /// - Throws: `PostgresError`, also where there is no such revision.
-    package static func policy(_ session: PostgresSession, ofApp bundle: String, revision: Int64) throws -> Policy {
-        var policy = try policy(session, of: .appsAt(revision, [bundle]))
-        policy.revision = revision
-        return policy
-    }
-
-    /// Reads some apps with all that belongs to them, and the rules for every app, as the transaction of `session` sees
-    /// them.
-    ///
-    /// - Parameter bundles: The apps, case does not count; those that are not there are left out; nil for all.
-    package static func policy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
-        try policy(session, bundles: bundles, .served)
-    }
-
-    private static func policy(
+    /// - Throws: also ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out of all apps.
+    package static func editedPolicy(
         _ session: PostgresSession,
-        bundles: [String]?,
-        _ detail: PolicyDetail
+        bundles: [String]? = nil,
+        revision: Int64? = nil
     ) throws -> Policy {
-        guard let bundles else { return try policy(session, of: .everything, detail) }
-        let spelled = try session.query(
-            """
-            SELECT bundle FROM public.apps
-            WHERE lower(bundle COLLATE "C") IN (SELECT lower(named COLLATE "C") FROM unnest($1::text[]) AS named)
-            """,
-            [bundles]
-        ).map { try $0.decode(0, as: String.self) }
-        return try policy(session, of: .apps(spelled, rulesForEveryApp: true), detail)
-    }
-
-    /// Reads all that people edit of some apps, and of the rules for every app.
-    ///
-    /// - Parameter bundles: As for ``policy(_:bundles:)``.
-    package static func editedPolicy(_ session: PostgresSession, bundles: [String]?) throws -> Policy {
-        try policy(session, bundles: bundles, .edited)
-    }
-
-    /// Reads all that people edit as the transaction of `session` sees it: also notes, and lengths of time as they were
-    /// written.
-    ///
-    /// The order depends on the contents of the rows alone, except for releases that are equal in everything.
-    ///
-    /// - Parameter revision: The policy as it stood at this revision, rebuilt from the history; nil for today's.
-    /// - Throws: ``SchemaError/unknownColumns(_:)`` where a table has a column that would be left out; `PostgresError`, also
-    ///   where there is no such revision.
-    package static func editedPolicy(_ session: PostgresSession, revision: Int64? = nil) throws -> Policy {
-        try requireKnownColumns(session)
-        return try policy(session, revision: revision, .edited)
+        if bundles == nil { try requireKnownColumns(session) }
+        return try policy(session, bundles: bundles, revision: revision, detail: .edited)
     }
 
     /// Reads what differs from an earlier state, as one moment's state.
     ///
     /// - Returns: nil where the history does not go back that far, or so much changed that reading everything is as fast.
-    /// - Throws: as ``policy(_:)-(PostgresConnection)`` does.
     package static func update(_ connection: PostgresConnection, since known: PolicyVersion) async throws
         -> PolicyUpdate?
     {
@@ -154,9 +116,9 @@ package enum PolicyReader {
                 [known.revision, known.token]
             ).value(as: [String?]?.self)
             guard let changed else { return nil }
-            let part = PolicyPart.apps(changed.compactMap(\.self), rulesForEveryApp: changed.contains(nil))
+            let part = PolicyPart(bundles: changed.compactMap(\.self), rulesForEveryApp: changed.contains(nil))
             return PolicyUpdate(
-                bundles: changed.compactMap(\.self), includesRulesForEveryApp: changed.contains(nil),
+                bundles: changed.compactMap(\.self), includesRulesForEveryApp: part.rulesForEveryApp,
                 policy: try policy(session, of: part)
             )
         }
@@ -212,7 +174,7 @@ package enum PolicyReader {
             ORDER BY 1
             """,
             [PolicyTable.allCases.map(\.rawValue), known]
-        ).map { try $0.decode(0, as: String.self) }
+        ).values(as: String.self)
         guard unknown.isEmpty else { throw SchemaError.unknownColumns(unknown) }
     }
 
@@ -236,7 +198,8 @@ package enum PolicyReader {
         _ part: PolicyPart,
         _ detail: PolicyDetail
     ) throws -> [Release] {
-        let notes: [UTF8Text: [ReleaseNote]] = try children(session, part, detail, where: part.conditionOnRelease)
+        let notes: [UTF8Text: [ReleaseNote]] = try children(
+            session, part, detail, where: part.condition(on: "release", of: .releases, by: "id"))
         let reader = RecordReader<Release>(detail, from: 1)
         let order = detail == .served ? "id" : orderOfReleases
         return try session.query(
@@ -247,29 +210,28 @@ package enum PolicyReader {
             part.parameters
         ).map { row in
             var release = try reader.record(row)
-            release.id = try row.decode(0, as: Int64.self)
+            release.id = try row.decode(0)
             release.notes = notes[UTF8Text("\(release.id)")] ?? []
             return release
         }
     }
 
     private static func rules(_ session: PostgresSession, _ part: PolicyPart, _ detail: PolicyDetail) throws -> [Rule] {
-        let texts: [UTF8Text: [RuleText]] = try children(session, part, detail, where: part.conditionOnRule)
-        let steps: [UTF8Text: [RolloutStep]] = try children(session, part, detail, where: part.conditionOnRule)
+        let isOfRule = part.condition(on: "rule", of: .rules, by: "key")
+        let texts: [UTF8Text: [RuleText]] = try children(session, part, detail, where: isOfRule)
+        let steps: [UTF8Text: [RolloutStep]] = try children(session, part, detail, where: isOfRule)
         var attributes: [UTF8Text: [AttributeCondition]] = [:]
         for row in try session.query(
             """
-            SELECT rule.key, attribute.key, ARRAY(SELECT jsonb_array_elements_text(attribute.value))
-            FROM \(part.rows(of: .rules)) AS rule, jsonb_each(rule.attributes) AS attribute
+            SELECT rules.key, attribute.key AS name, ARRAY(SELECT jsonb_array_elements_text(attribute.value)) AS values
+            FROM \(part.rows(of: .rules)), jsonb_each(rules.attributes) AS attribute
             WHERE \(part.condition)
             """,
             part.parameters
         ) {
-            let condition = AttributeCondition(
-                name: try row.decode(1, as: String.self),
-                values: try row.decode(2, as: [String].self)
+            attributes[UTF8Text(try row.decode("key")), default: []].append(
+                AttributeCondition(name: try row.decode("name"), values: try row.decode("values"))
             )
-            attributes[UTF8Text(try row.decode(0, as: String.self)), default: []].append(condition)
         }
         let reader = RecordReader<Rule>(detail, from: 0)
         return try session.query(
@@ -302,7 +264,7 @@ package enum PolicyReader {
             """,
             part.parameters
         ) {
-            children[UTF8Text(try row.decode(0, as: String.self)), default: []].append(try reader.record(row))
+            children[UTF8Text(try row.decode(0)), default: []].append(try reader.record(row))
         }
         return children
     }
@@ -315,63 +277,59 @@ package enum PolicyReader {
         """
 }
 
-// MARK: - Single facts of rules
+// MARK: - Single facts of rules and apps
 
 extension PolicyReader {
     /// The bundle that a rule is for, nil within for every app; nil if there is no such rule.
     package static func bundle(ofRule key: String, _ session: PostgresSession) throws -> String?? {
-        try session.query("SELECT bundle FROM public.rules WHERE key = $1", [key]).first.map { row in
-            try row.decode(0, as: String?.self)
-        }
+        try session.query("SELECT bundle FROM public.rules WHERE key = $1", [key]).values(as: String?.self).first
     }
 
     /// The note of a rule, which is for those who edit and which no server keeps.
     package static func note(ofRule key: String, _ session: PostgresSession) throws -> String? {
-        try session.query("SELECT note FROM public.rules WHERE key = $1", [key]).first?.decode(0, as: String?.self)
+        try session.query("SELECT note FROM public.rules WHERE key = $1", [key]).values(as: String?.self).first ?? nil
     }
 
-    /// The bundles of all apps in order.
     package static func bundles(_ session: PostgresSession) throws -> [String] {
-        try session.query("SELECT bundle FROM public.apps ORDER BY bundle").map { try $0.decode(0, as: String.self) }
+        try session.query("SELECT bundle FROM public.apps ORDER BY bundle").values()
     }
 
     /// The keys of the rules for every app that are enabled and not over, in order.
     package static func activeRulesForEveryApp(_ session: PostgresSession) throws -> [String] {
         try session.query(
             "SELECT key FROM public.rules WHERE bundle IS NULL AND enabled AND (ends_at IS NULL OR ends_at > now()) ORDER BY key"
-        ).map { try $0.decode(0, as: String.self) }
+        ).values()
     }
 
     /// The bundle of the app with a name, case aside; nil where none or several have it.
     package static func bundle(ofAppNamed name: String, _ session: PostgresSession) throws -> String? {
-        let bundles = try session.query("SELECT bundle FROM public.apps WHERE lower(name) = lower($1)", [name])
-            .map { try $0.decode(0, as: String.self) }
+        let query = "SELECT bundle FROM public.apps WHERE lower(name) = lower($1)"
+        let bundles = try session.query(query, [name]).values(as: String.self)
         return bundles.count == 1 ? bundles[0] : nil
     }
 
     /// The keys of all rules, and of those that were removed.
     package static func usedKeys(_ session: PostgresSession) throws -> [String] {
-        let query = """
+        try session.query(
+            """
             SELECT key FROM public.rules
             UNION SELECT key ->> 'key' FROM public.change_rows WHERE table_name = 'rules' AND after IS NULL
             """
-        return try session.query(query).map { try $0.decode(0, as: String.self) }
+        ).values()
     }
 
-    /// The keys of all rules in order.
     package static func ruleKeys(_ session: PostgresSession) throws -> [String] {
-        try session.query("SELECT key FROM public.rules ORDER BY key").map { try $0.decode(0, as: String.self) }
+        try session.query("SELECT key FROM public.rules ORDER BY key").values()
     }
 }
 
 /// The identity of one state of the policy tables.
-package struct PolicyVersion: Sendable, Hashable {
+package struct PolicyVersion: Sendable, Hashable, Decodable {
     /// The id of the newest change, which never decreases except by a restore.
     package let revision: Int64
     /// A UUID that is new for every change, so that two histories with the same revisions differ.
     package let token: String
 
-    /// Creates a version.
     package init(revision: Int64, token: String) {
         self.revision = revision
         self.token = token

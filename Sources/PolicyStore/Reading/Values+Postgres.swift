@@ -1,30 +1,44 @@
-import Postgres
-import UpdatePolicy
+package import Postgres
+package import UpdatePolicy
 
-extension Timestamp {
-    /// The same time as PostgreSQL sends it.
+extension Timestamp: PostgresEncodable, PostgresArrayElement, PostgresDecodable {
+    package static var postgresType: PostgresType { PostgresTimestamp.postgresType }
+    package static var postgresArrayType: PostgresType { PostgresTimestamp.postgresArrayType }
+
+    package func encode(into encoder: inout PostgresEncoder) throws(PostgresError) {
+        try PostgresTimestamp(self).encode(into: &encoder)
+    }
+
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        self.init(try PostgresTimestamp(from: cell))
+    }
+
     init(_ timestamp: PostgresTimestamp) {
         self.init(microsecondsSince1970: timestamp.microsecondsSince1970)
     }
 }
 
 extension PostgresTimestamp {
-    /// The same time as the policy knows it.
     init(_ timestamp: Timestamp) {
         self.init(microsecondsSince1970: timestamp.microsecondsSince1970)
     }
 }
 
-extension Percentage {
+extension Percentage: PostgresDecodable {
     /// Reads a column that holds hundredths of a percent.
-    init(row: PostgresRow, column: Int) throws {
-        let hundredths = Int(try row.decode(column, as: Int32.self))
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        let hundredths = try Int(from: cell)
         guard let percentage = Percentage(hundredths: hundredths) else {
-            throw PostgresError(
-                .decoding,
-                "column \(row.columns[column].name) holds \(hundredths) hundredths of a percent, not 0 to 10000"
-            )
+            throw cell.error("it holds \(hundredths) hundredths of a percent, not 0 to 10000")
         }
         self = percentage
+    }
+}
+
+extension PostgresDecodable where Self: RawRepresentable, RawValue == String {
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        let text = try String(from: cell)
+        guard let value = Self(rawValue: text) else { throw cell.error("\(text) is none of its cases") }
+        self = value
     }
 }

@@ -7,11 +7,8 @@ package import UpdatePolicy
 package struct DatabaseStatus: Sendable {
     /// What a role may not read.
     package enum Hidden: String, Sendable, CaseIterable {
-        /// Apps, releases and rules.
         case policy
-        /// Counts of checks.
         case counts
-        /// The history.
         case history
 
         var tables: [String] {
@@ -41,18 +38,13 @@ package struct DatabaseStatus: Sendable {
         }
     }
 
-    /// How many rows of the last change are read.
     private static let mostRows = 100
 
-    /// The role that logged in.
     package let role: String
-    /// The clock of the database.
     package let time: Timestamp
     /// Whether the database is a standby, which cannot be edited.
     package let isStandby: Bool
-    /// What the role may not read.
     package let hidden: [Hidden]
-    /// The revision of the policy.
     package let revision: Int64?
     /// The servers that are connected to this database.
     package let servers: [ServerSession]
@@ -93,12 +85,15 @@ package struct DatabaseStatus: Sendable {
     package init(_ session: PostgresSession) throws {
         try session.execute("SET LOCAL TimeZone = 'UTC'")
         let present = try session.query(
-            "SELECT session_user::text, now(), pg_is_in_recovery(), date_trunc('hour', now()) - interval '1 hour'"
+            """
+            SELECT session_user::text AS role, now() AS time, pg_is_in_recovery() AS is_standby,
+                date_trunc('hour', now()) - interval '1 hour' AS counts_since
+            """
         )[0]
-        role = try present.decode(0, as: String.self)
-        time = Timestamp(try present.decode(1, as: PostgresTimestamp.self))
-        isStandby = try present.decode(2, as: Bool.self)
-        countsSince = Timestamp(try present.decode(3, as: PostgresTimestamp.self))
+        role = try present.decode("role")
+        time = try present.decode("time")
+        isStandby = try present.decode("is_standby")
+        countsSince = try present.decode("counts_since")
         servers = try ServerSession.all(session)
         let hidden = try Hidden.allCases.filter { try $0.isHidden(session) }
         self.hidden = hidden
@@ -133,14 +128,22 @@ package struct DatabaseStatus: Sendable {
             let counted = try session.query(
                 """
                 SELECT (SELECT \(CountedTable.bounded("sum(checks)")) FROM public.check_counts
-                    WHERE \(period) AND lower(bundle COLLATE "C") IS NULL),
-                    (SELECT \(CountedTable.bounded("sum(checks)")) FROM public.merged_counts WHERE \(period))
+                    WHERE \(period) AND lower(bundle COLLATE "C") IS NULL)
+                    AS without_app,
+                    (SELECT \(CountedTable.bounded("sum(checks)")) FROM public.merged_counts WHERE \(period)) AS merged
                 """,
-                [PostgresTimestamp(time)]
+                [time]
             )[0]
-            let (withoutApp, merged) = (try counted.decode(0, as: Int64.self), try counted.decode(1, as: Int64.self))
+            let (withoutApp, merged): (Int64, Int64) = (try counted.decode("without_app"), try counted.decode("merged"))
             // Merged checks are counted without their app, unless their version is that of a release.
             unknown = max(0, withoutApp - merged)...withoutApp
+        }
+
+        /// The checks that named an app that was not added, as `12 to 34 checks`; nil: none.
+        package var unknownChecks: String? {
+            guard unknown.upperBound > 0 else { return nil }
+            let least = unknown.lowerBound == unknown.upperBound ? "" : "\(NumberText.count(unknown.lowerBound)) to "
+            return "\(least)\(NumberText.checks(unknown.upperBound))"
         }
     }
 }

@@ -2,12 +2,11 @@ package import Postgres
 package import UpdatePolicy
 
 /// How many of the checks of the last ten minutes a lockout locks out, and since which change.
-package struct LockoutShare: Sendable, Equatable {
+package struct LockoutShare: Sendable, Equatable, Decodable {
     /// The change since which the share is what it is.
-    package struct Change: Sendable, Equatable {
+    package struct Change: Sendable, Equatable, Decodable {
         package let id: Int64
         package let at: Timestamp
-        /// Who made it.
         package let role: String
         package let tool: String?
 
@@ -32,35 +31,19 @@ package struct LockoutShare: Sendable, Equatable {
 
     /// Those of the enabled lockouts that have not ended, by key.
     package static func all(_ session: PostgresSession) throws -> [String: LockoutShare] {
-        var shares: [String: LockoutShare] = [:]
-        for row in try session.query(
+        try session.query(
             """
-            SELECT rule, checks, lockouts, checks_before, lockouts_before, is_recent, change, changed_at, role, tool
+            SELECT rule, checks, lockouts, lockouts_before::float8 / nullif(checks_before, 0) AS before, is_recent,
+                CASE WHEN change IS NOT NULL THEN
+                    json_build_object('id', change, 'at', changed_at, 'role', role, 'tool', tool) END AS change
             FROM versiongate_internal.lockout_shares()
             """
-        ) {
-            let checksBefore = try row.decode(3, as: Int64.self)
-            let lockoutsBefore = try row.decode(4, as: Int64.self)
-            shares[try row.decode(0, as: String.self)] = LockoutShare(
-                checks: try row.decode(1, as: Int64.self),
-                lockouts: try row.decode(2, as: Int64.self),
-                before: checksBefore == 0 ? nil : Double(lockoutsBefore) / Double(checksBefore),
-                isRecent: try row.decode(5, as: Bool.self),
-                change: try row.decode(6, as: Int64?.self).map { id in
-                    Change(
-                        id: id, at: Timestamp(try row.decode(7, as: PostgresTimestamp.self)),
-                        role: try row.decode(8, as: String.self), tool: try row.decode(9, as: String?.self)
-                    )
-                }
-            )
-        }
-        return shares
+        ).rows(by: "rule")
     }
 
     /// The part of the checks that is locked out.
     package var part: Double { checks == 0 ? 0 : Double(lockouts) / Double(checks) }
 
-    /// The rise from which on a share has risen.
     private static let rise = 0.01
 
     /// Whether the share is higher than before it became what it is: by a percentage point, of checks that are not too few.
@@ -80,12 +63,9 @@ package struct LockoutShare: Sendable, Equatable {
 }
 
 extension LockoutShare.Change {
-    /// Which it is: `change 97, 25 s ago`.
-    package func name(at now: Timestamp) -> String { "change \(id), \(at.distance(from: now) ?? "\(at)")" }
-
     /// Which it is and who made it: `change 97 by night, 25 s ago`.
-    package func sentence(at now: Timestamp) -> String {
+    package var sentence: Sentence {
         let author = tool == "fuse" || tool == "brake" ? "\(role) (\(tool ?? ""))" : role
-        return "change \(id) by \(author), \(at.distance(from: now) ?? "\(at)")"
+        return "\("change \(id)", .change(id)) by \(author), \(distance: at)"
     }
 }

@@ -16,20 +16,17 @@ package struct PolicyReports {
         )
     }
 
-    /// The columns of a table that people edit, in their order.
-    static func columns<Record: PolicyRecord>(of record: Record.Type) -> String {
-        Record.columns.map { $0.type == .duration ? "\($0.name)::text" : $0.name }.joined(separator: ", ")
+    /// The policy as it was written.
+    ///
+    /// - Parameter bundle: Of this app alone, with the rules for every app; nil for all.
+    func written(_ bundle: String?) throws -> Policy {
+        try PolicyReader.policy(session, bundles: bundle.map { [$0] }, detail: .edited)
     }
 
     /// Runs a query and gives its rows as a JSON array of objects, one object a line.
     func json(_ query: String, _ parameters: [(any PostgresEncodable)?] = []) throws -> String {
         let rows = try objects(query, parameters)
         return rows.isEmpty ? "[]" : "[\n" + rows.joined(separator: ",\n") + "\n]"
-    }
-
-    /// Runs a query and gives its first row as a JSON object.
-    func object(_ query: String, _ parameters: [(any PostgresEncodable)?]) throws -> String? {
-        try objects(query, parameters).first
     }
 
     /// Runs a query and gives each of its rows as a JSON object, which is one line.

@@ -2,9 +2,9 @@ package import Postgres
 package import UpdatePolicy
 
 /// What is so about a rule now. The view `rule_status` decides it, and nobody else.
-package struct RuleStatus: Sendable, Equatable {
+package struct RuleStatus: Sendable, Equatable, Decodable {
     /// The name of a status, as SQL and the command line write it.
-    package enum Name: String, Sendable, CaseIterable {
+    package enum Name: String, Sendable, CaseIterable, Decodable, PostgresDecodable {
         case disabled
         case ended
         case paused
@@ -32,47 +32,30 @@ package struct RuleStatus: Sendable, Equatable {
     package let next: Timestamp?
 
     /// Why it is not plainly on: a clause such as `2.5 on ios is staged`; nil where the name says it all.
-    package let reason: String?
+    package let reason: Sentence?
 
     /// Whether a client may be locked out by the rule now.
     package func locksOut(_ rule: Rule) -> Bool { rule.lockout && (name == .on || name == .partlyWithoutLockout) }
 
     /// The statuses of rules by their keys, at the time of the session's transaction.
-    ///
-    /// - Parameter keys: Those of the rules.
     package static func all(_ session: PostgresSession, keys: [String]) throws -> [String: RuleStatus] {
-        let rows = try session.query(
+        try session.query(
             """
-            SELECT key, status, since, next, reason
+            SELECT key, status AS name, since, next, reason
             FROM versiongate_internal.rule_status_at(ARRAY[now()], $1::text[])
             """,
             [keys]
-        )
-        var statuses: [String: RuleStatus] = [:]
-        for row in rows {
-            guard let name = Name(rawValue: try row.decode(1, as: String.self)) else { continue }
-            statuses[try row.decode(0, as: String.self)] = RuleStatus(
-                name: name, since: try row.decode(2, as: PostgresTimestamp?.self).map { Timestamp($0) },
-                next: try row.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) },
-                reason: try row.decode(4, as: String?.self)
-            )
-        }
-        return statuses
+        ).rows(by: "key")
     }
 
     /// How many rules have which status.
     package struct Totals: Sendable {
         /// What rules are counted by.
-        package struct Kind: Sendable, Hashable {
+        package struct Kind: Sendable, Hashable, Decodable {
             package let status: String
             package let isLockout: Bool
 
             package init(_ name: Name, isLockout: Bool) { (status, self.isLockout) = (name.rawValue, isLockout) }
-
-            fileprivate init(_ row: PostgresRow) throws {
-                status = try row.decode(0, as: String.self)
-                isLockout = try row.decode(1, as: Bool.self)
-            }
         }
 
         /// The token of the policy; nil where it has no rules.
@@ -86,13 +69,13 @@ package struct RuleStatus: Sendable, Equatable {
         package init(_ session: PostgresSession) throws {
             let rows = try session.query(
                 """
-                SELECT status, lockout, count(*), min(next), (SELECT token::text FROM public.policy_revision)
+                SELECT status, lockout AS is_lockout, count(*), min(next) AS next, (SELECT token::text FROM public.policy_revision) AS token
                 FROM public.rule_status JOIN public.rules USING (key) GROUP BY status, lockout
                 """
             )
-            token = try rows.first?.decode(4, as: String.self)
-            next = try rows.compactMap { try $0.decode(3, as: PostgresTimestamp?.self).map { Timestamp($0) } }.min()
-            rules = Dictionary(uniqueKeysWithValues: try rows.map { (try Kind($0), try $0.decode(2, as: Int64.self)) })
+            token = try rows.first?.decode("token", as: String.self)
+            next = try rows.compactMap { try $0.decode("next", as: Timestamp?.self) }.min()
+            rules = Dictionary(uniqueKeysWithValues: zip(try rows.rows(), try rows.map { try $0.decode("count") }))
         }
     }
 }

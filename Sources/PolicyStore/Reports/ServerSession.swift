@@ -9,7 +9,6 @@ package struct ServerSession: Sendable, Hashable {
     package let processID: Int32
     /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
     package let address: String
-    /// The revision of the policy that answers checks.
     package let revision: Int64
     /// The seconds that its clock is ahead of that of the database; 0 where that is not worth a report.
     package let clockOffset: Int
@@ -22,7 +21,6 @@ package struct ServerSession: Sendable, Hashable {
             + " that of the database; what begins or ends does so by that of the server"
     }
 
-    /// The faults of its machine.
     package let faults: [Fault]
 
     /// Whether it sends every lockout as a plain message.
@@ -84,10 +82,8 @@ package struct ServerSession: Sendable, Hashable {
         private let address: String
 
         /// - Parameters:
-        ///   - revision: The revision that answers checks.
         ///   - address: The machine of the server and its port; of a long one the end is kept.
         ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
-        ///   - faults: What is broken on the machine.
         package init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
@@ -98,8 +94,6 @@ package struct ServerSession: Sendable, Hashable {
         }
 
         /// Announces it, if this session has not already. The name that the session began with stays in front, where there is room.
-        ///
-        /// - Throws: `PostgresError`.
         package func make(over connection: PostgresConnection) async throws {
             let present = await connection.reportedSetting("application_name") ?? ""
             let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
@@ -130,7 +124,7 @@ package struct ServerSession: Sendable, Hashable {
         let faults = Fault.allCases.map(\.word).joined(separator: "|")
         return try session.query(
             """
-            SELECT pid, words[4], words[1]::int8, coalesce(words[2]::int8, 0), words[3]
+            SELECT pid, words[4] AS address, words[1]::int8 AS revision, coalesce(words[2]::int8, 0) AS clock, words[3] AS faults
             FROM pg_stat_activity, regexp_match(
                 application_name,
                 '\(mark)([0-9]{1,18})(?:, clock ([+-][0-9]{1,17}) s)?((?:, no (?:\(faults)))*) on (.*)$'
@@ -140,11 +134,10 @@ package struct ServerSession: Sendable, Hashable {
             """
         ).map { row in
             ServerSession(
-                processID: try row.decode(0, as: Int32.self),
-                address: try row.decode(1, as: String?.self) ?? "",
-                revision: try row.decode(2, as: Int64.self),
-                clockOffset: Int(try row.decode(3, as: Int64.self)),
-                faults: try row.decode(4, as: String?.self).map { said in
+                processID: try row.decode("pid"), address: try row.decode("address"),
+                revision: try row.decode("revision"),
+                clockOffset: try row.decode("clock"),
+                faults: try row.decode("faults", as: String?.self).map { said in
                     Fault.allCases.filter { said.contains("no \($0.word)") }
                 } ?? []
             )

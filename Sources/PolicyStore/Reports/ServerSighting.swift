@@ -2,22 +2,18 @@ package import Postgres
 package import UpdatePolicy
 
 /// A server that was heard of, as it is noted beside its counts.
-package struct ServerSighting: Sendable, Hashable {
+package struct ServerSighting: Sendable, Hashable, Decodable {
     /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
     package let name: String
     /// Where its connection came from; `nil`: the machine of the database.
     package let address: String?
-    /// The revision that answered checks there.
     package let revision: Int64
-    /// When it was heard of last.
     package let seenAt: Timestamp
 
     /// The longest name that is kept; of a longer one the end.
     private static let longestName = 128
 
     /// Notes that a server is there.
-    ///
-    /// - Throws: `PostgresError`.
     package static func note(_ name: String, revision: Int64, over connection: PostgresConnection) async throws {
         let name = String(name.filter { $0.isASCII && !$0.isWhitespace }.suffix(longestName))
         try await connection.query("SELECT versiongate_internal.note_server($1, $2)", [name, revision])
@@ -29,18 +25,12 @@ package struct ServerSighting: Sendable, Hashable {
     static func gone(_ present: [ServerSession], _ session: PostgresSession) throws -> [ServerSighting] {
         try session.query(
             """
-            SELECT name, host(address), revision, seen_at FROM versiongate_internal.server_sightings
+            SELECT name, host(address) AS address, revision, seen_at FROM versiongate_internal.server_sightings
             WHERE seen_at BETWEEN now() - interval '1 hour' AND now() - interval '2 minutes'
                 AND NOT EXISTS (SELECT FROM unnest($1::text[]) AS present WHERE right(name, length(present)) = present)
             ORDER BY seen_at DESC, name
             """,
             [present.map(\.address).filter { !$0.isEmpty }]
-        ).map { row in
-            ServerSighting(
-                name: try row.decode(0, as: String.self), address: try row.decode(1, as: String?.self),
-                revision: try row.decode(2, as: Int64.self),
-                seenAt: Timestamp(try row.decode(3, as: PostgresTimestamp.self))
-            )
-        }
+        ).rows()
     }
 }

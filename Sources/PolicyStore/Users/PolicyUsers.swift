@@ -14,34 +14,24 @@ package struct PolicyUsers: Sendable {
     package func list() async throws -> [PolicyUser] {
         try await connection.query(
             """
-            SELECT r.rolname::text, \(Self.roleOfMember("r.oid")),
-                (SELECT max(c.at) FROM public.changes AS c WHERE c.role = r.rolname)
+            SELECT r.rolname::text AS name, \(Self.roleOfMember("r.oid")) AS role,
+                (SELECT max(c.at) FROM public.changes AS c WHERE c.role = r.rolname) AS last_edit
             FROM pg_roles AS r
             WHERE r.rolcanlogin AND NOT r.rolsuper AND r.rolname <> ALL ($1::text[])
                 AND r.oid <> \(Self.owner) AND \(Self.roleOfMember("r.oid")) IS NOT NULL
             ORDER BY r.rolname COLLATE "C"
             """,
             [UserRole.groups]
-        ).map { row in
-            PolicyUser(
-                name: try row.decode(0, as: String.self), role: try UserRole(group: row.decode(1, as: String.self)),
-                lastEdit: try row.decode(2, as: PostgresTimestamp?.self).map(Timestamp.init)
-            )
-        }
+        ).rows()
     }
 
-    /// Whether there is a role of this name.
     package func exists(_ name: String) async throws -> Bool {
         try await connection.query("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [name]).value()
     }
 
     /// Makes a user, or gives a user another role.
     ///
-    /// - Parameters:
-    ///   - name: The name of the role.
-    ///   - role: What the user may do.
-    ///   - password: The password; nil: none, and that of a user who exists stays as it is.
-    /// - Throws: ``PolicyUserError``. Nothing is changed then.
+    /// - Parameter password: The password; nil: none, and that of a user who exists stays as it is.
     package func add(_ name: String, role: UserRole, password: String?) async throws -> AddedUser {
         let identifier = try Self.identifier(name)
         let verifier: String? =
@@ -67,24 +57,22 @@ package struct PolicyUsers: Sendable {
             if found?.groups.contains(role.group) != true {
                 try session.execute("GRANT \(role.group) TO \(identifier)")
             }
-            let group = try session.query(
+            let given = try session.query(
                 "SELECT \(Self.roleOfMember("r.oid")) FROM pg_roles AS r WHERE r.rolname = $1",
                 [name]
-            ).value(as: String?.self)
-            guard group == role.group else {
+            ).value(as: UserRole?.self)
+            guard given == role else {
                 if let (other, grantor) = try Self.grantThatStayed(to: name, except: role.group, session) {
-                    throw PolicyUserError.wasGranted(name, group: other, by: grantor)
+                    throw PolicyUserError.wasGranted(name, other, by: grantor)
                 }
-                throw PolicyUserError.hasOtherRole(name, group: group ?? "none")
+                throw PolicyUserError.hasOtherRole(name, given?.group ?? "none")
             }
             try session.execute(settings)
-            return AddedUser(existed: found != nil, earlier: try found?.role.map { try UserRole(group: $0) } ?? nil)
+            return AddedUser(existed: found != nil, earlier: found?.role)
         }
     }
 
     /// Removes a user, whose open sessions may do nothing more from then on. The history keeps the name.
-    ///
-    /// - Throws: ``PolicyUserError``. Nothing is changed then.
     package func remove(_ name: String) async throws {
         let identifier = try Self.identifier(name)
         try await refusing("DROP ROLE \(identifier);") { session in
@@ -94,7 +82,7 @@ package struct PolicyUsers: Sendable {
             do {
                 try session.execute("DROP ROLE \(identifier)")
             } catch let error as PostgresError where error.sqlState == .dependentObjectsStillExist {
-                throw PolicyUserError.ownsObjects(name, detail: error.detail ?? "")
+                throw PolicyUserError.ownsObjects(name, error.detail ?? "")
             }
         }
     }
@@ -109,7 +97,7 @@ package struct PolicyUsers: Sendable {
         do {
             return try await connection.transaction(.readWrite, body)
         } catch let error as PostgresError where error.sqlState == .insufficientPrivilege {
-            throw PolicyUserError.isNotAllowed(error.message, statements: statements)
+            throw PolicyUserError.isNotAllowed(error.message, statements)
         }
     }
 
@@ -128,15 +116,15 @@ package struct PolicyUsers: Sendable {
         do {
             return try PostgresIdentifier(name)
         } catch {
-            throw PolicyUserError.isNoName(name)
+            throw PolicyUserError.isNoName
         }
     }
 
-    private struct Present {
+    private struct Present: Decodable {
         let canLogIn: Bool
         let isPowerful: Bool
         /// The role of ours that it is a member of, by whatever way.
-        let role: String?
+        let role: UserRole?
         /// The roles that it is a member of directly.
         let groups: [String]
     }
@@ -144,19 +132,15 @@ package struct PolicyUsers: Sendable {
     private static func present(_ name: String, _ session: PostgresSession) throws -> Present? {
         try session.query(
             """
-            SELECT r.rolcanlogin,
-                r.rolsuper OR r.rolname IN (session_user, current_user) OR pg_has_role(r.oid, \(owner), 'MEMBER'),
-                \(roleOfMember("r.oid")),
-                ARRAY(SELECT m.roleid::regrole::text FROM pg_auth_members AS m WHERE m.member = r.oid)
+            SELECT r.rolcanlogin AS can_log_in,
+                r.rolsuper OR r.rolname IN (session_user, current_user) OR pg_has_role(r.oid, \(owner), 'MEMBER')
+                    AS is_powerful,
+                \(roleOfMember("r.oid")) AS role,
+                ARRAY(SELECT m.roleid::regrole::text FROM pg_auth_members AS m WHERE m.member = r.oid) AS groups
             FROM pg_roles AS r WHERE r.rolname = $1
             """,
             [name]
-        ).first.map { row in
-            Present(
-                canLogIn: try row.decode(0, as: Bool.self), isPowerful: try row.decode(1, as: Bool.self),
-                role: try row.decode(2, as: String?.self), groups: try row.decode(3, as: [String].self)
-            )
-        }
+        ).rows(as: Present.self).first
     }
 
     /// A direct membership that could not be revoked, since PostgreSQL 16 lets a role revoke its own grants alone.
@@ -167,28 +151,24 @@ package struct PolicyUsers: Sendable {
     ) throws -> (group: String, grantor: String)? {
         try session.query(
             """
-            SELECT m.roleid::regrole::text, m.grantor::regrole::text FROM pg_auth_members AS m
+            SELECT m.roleid::regrole::text AS role, m.grantor::regrole::text AS grantor FROM pg_auth_members AS m
             WHERE m.member = (SELECT oid FROM pg_roles WHERE rolname = $1)
                 AND m.roleid::regrole::text = ANY ($2) AND m.roleid::regrole::text <> $3
             """,
             [name, UserRole.groups, group]
-        ).first.map { (try $0.decode(0, as: String.self), try $0.decode(1, as: String.self)) }
+        ).first.map { (try $0.decode("role"), try $0.decode("grantor")) }
     }
 
-    /// The owner of the schema.
     private static let owner = "(SELECT relowner FROM pg_class WHERE oid = 'public.policy_revision'::regclass)"
 
     /// SQL for the role of ours with most rights that a role is a member of.
     private static func roleOfMember(_ oid: String) -> String {
-        let cases = UserRole.groups.map { group in
-            "WHEN pg_has_role(\(oid), '\(group)', 'MEMBER') THEN '\(group)'"
-        }
+        let cases = UserRole.byRights.map { "WHEN pg_has_role(\(oid), '\($0.group)', 'MEMBER') THEN '\($0.rawValue)'" }
         return "CASE \(cases.joined(separator: " ")) END"
     }
 }
 
-/// What a user may do.
-package enum UserRole: String, Sendable, CaseIterable {
+package enum UserRole: String, Sendable, CaseIterable, Decodable, PostgresDecodable {
     /// Reads everything.
     case viewer
     /// Reads everything, and takes messages and lockouts away.
@@ -206,82 +186,82 @@ package enum UserRole: String, Sendable, CaseIterable {
     /// The role of the database whose members have the rights.
     package var group: String { "versiongate_\(rawValue)" }
 
-    /// The roles of the database, those with most rights first.
-    static let groups = [UserRole.admin, .planner, .brake, .viewer, .server].map(\.group)
-
-    init(group: String) throws {
-        guard let role = Self.allCases.first(where: { $0.group == group }) else {
-            throw PostgresError(.decoding, "\(group) is no role of versiongate")
-        }
-        self = role
-    }
+    /// Those with most rights first.
+    static let byRights: [UserRole] = [.admin, .planner, .brake, .viewer, .server]
+    static let groups = byRights.map(\.group)
 }
 
 /// A role of the database with which somebody logs in.
-package struct PolicyUser: Sendable, Hashable {
+package struct PolicyUser: Sendable, Hashable, Decodable {
     /// The name, as the history shows it.
     package let name: String
-    /// What the user may do.
     package let role: UserRole
-    /// When the user changed the policy last.
     package let lastEdit: Timestamp?
 }
 
 /// What there was before a user was added.
 package struct AddedUser: Sendable, Hashable {
-    /// Whether the role existed.
     package let existed: Bool
-    /// The role that it had.
     package let earlier: UserRole?
 }
 
-/// Why a user cannot be made or removed.
-package enum PolicyUserError: ErrorWithCommand, Sendable, Hashable {
-    /// PostgreSQL does not allow it; with statements that do the same.
-    case isNotAllowed(String, statements: String)
-    /// The name is empty or too long.
-    case isNoName(String)
-    /// The name is that of a role of versiongate's own.
-    case isOurs(String)
-    /// There is such a role, and nobody can log in with it.
-    case isNoLogin(String)
-    /// The role is a superuser, the owner of the schema, or the one that asks.
-    case mayDoEverything(String)
-    /// There is no such user.
-    case isUnknown(String)
-    /// Another role, of which the user is a member, gives it other rights.
-    case hasOtherRole(String, group: String)
-    /// Somebody else made the user a member of another role of ours, and only they can take that back.
-    case wasGranted(String, group: String, by: String)
-    /// The role owns something, or has rights in another database.
-    case ownsObjects(String, detail: String)
+/// Why a user cannot be made or removed, and what to do about it.
+package struct PolicyUserError: ErrorWithCommand {
+    private let text: String
 
-    /// The fault and what to do about it.
-    package func description(command: (String) -> String) -> String {
-        switch self {
-        case .isNotAllowed(let message, let statements):
+    private init(_ text: String) { self.text = text }
+
+    package func description(command _: (String) -> String) -> String { text }
+
+    fileprivate static func isNotAllowed(_ message: String, _ statements: String) -> Self {
+        Self(
             "\(message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, such as the "
                 + "one that migrated; or let one run: \(statements)"
-        case .isNoName:
-            "the name of a user has 1 to 63 bytes"
-        case .isOurs(let name):
-            "\(name) is one of versiongate's own roles; choose another name, so that the history tells who it was"
-        case .isNoLogin(let name):
-            "there is a role \(name) already, and nobody can log in with it; choose another name"
-        case .mayDoEverything(let name):
+        )
+    }
+
+    fileprivate static let isNoName = Self("the name of a user has 1 to 63 bytes")
+
+    fileprivate static func isOurs(_ name: String) -> Self {
+        Self("\(name) is one of versiongate's own roles; choose another name, so that the history tells who it was")
+    }
+
+    fileprivate static func isNoLogin(_ name: String) -> Self {
+        Self("there is a role \(name) already, and nobody can log in with it; choose another name")
+    }
+
+    fileprivate static func mayDoEverything(_ name: String) -> Self {
+        Self(
             "\(name) is a superuser, the owner of the schema, or the role that you are logged in with, and stays as it is"
-        case .isUnknown(let name):
-            "there is no user \(name); `\(command("user list"))` shows those there are"
-        case .hasOtherRole(let name, let group):
+        )
+    }
+
+    package static func isUnknown(_ name: String) -> Self {
+        Self("there is no user \(name); `\(PrintedCommand("user list"))` shows those there are")
+    }
+
+    /// Another role, of which the user is a member, gives it other rights.
+    fileprivate static func hasOtherRole(_ name: String, _ group: String) -> Self {
+        Self(
             "\(name) has the rights of \(group) by another role; nothing was changed; take it out of that role first: "
                 + "SELECT roleid::regrole FROM pg_auth_members WHERE member = '\(name)'::regrole"
-        case .wasGranted(let name, let group, let grantor):
+        )
+    }
+
+    /// Only who made the user a member of another role of ours can take that back.
+    fileprivate static func wasGranted(_ name: String, _ group: String, by grantor: String) -> Self {
+        Self(
             "\(grantor) made \(name) a member of \(group), which your role may not take back; nothing was changed; let "
                 + "\(grantor) or a superuser run: REVOKE \(group) FROM \(name) GRANTED BY \(grantor)"
-        case .ownsObjects(let name, let detail):
+        )
+    }
+
+    /// The role owns something, or has rights in another database.
+    fileprivate static func ownsObjects(_ name: String, _ detail: String) -> Self {
+        Self(
             "\(name) owns something or has rights elsewhere, so it cannot be removed: \(detail); nothing was changed; to only "
                 + "take the rights here: REVOKE versiongate_viewer, versiongate_brake, versiongate_planner, "
                 + "versiongate_admin FROM \(name)"
-        }
+        )
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// While checks are counted a kind is a run of bytes, the six texts in the order below with a zero byte between them,
 /// an empty text for one that is missing. No text holds a zero byte, so equal bytes are equal kinds.
-package struct ClientKind: Sendable, Hashable {
+package struct ClientKind: Sendable, Hashable, Decodable {
     /// The app's bundle as the policy spells it.
     package let bundle: String
 

@@ -79,7 +79,7 @@ package struct AppsWithNewLockouts: Sendable, Equatable {
         let new = obtainable(after)
         return Set(
             Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
-                .compactMap { (new[$0] ?? old[$0]).map { ASCII.lowercased($0.bundle) } }
+                .flatMap { [old[$0], new[$0]].compactMap { $0.map { ASCII.lowercased($0.bundle) } } }
         )
     }
 }

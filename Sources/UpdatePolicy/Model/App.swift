@@ -60,12 +60,12 @@ extension App {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<App>] = [
-        .text("bundle", \.bundle, .bundle, role: .identity),
-        .optionalText("name", \.name, role: .message),
-        .flag("paused", \.paused, role: .condition),
-        .optionalInteger("store_id", \.storeID, .bigInteger, role: .message, storedName: "storeID"),
-        .optionalText("seller", \.seller, role: .message),
-        .optionalText("note", \.note, role: .note),
+        .init("bundle", \.bundle, .bundle, role: .identity, isRequired: true),
+        .init("name", \.name, .text, role: .message),
+        .init("paused", \.paused, .boolean, role: .condition),
+        .init("store_id", \.storeID, .bigInteger, role: .message, storedName: "storeID"),
+        .init("seller", \.seller, .text, role: .message),
+        .init("note", \.note, .text, role: .note),
     ]
 }
 
@@ -119,8 +119,8 @@ extension StoreLink {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<StoreLink>] = [
-        .text("platform", \.platform, .platform, role: .identity),
-        .text("link", \.link, role: .message, example: "https://example.com"),
+        .init("platform", \.platform, .platform, role: .identity, isRequired: true),
+        .init("link", \.link, .text, role: .message, isRequired: true, example: "https://example.com"),
     ]
 
     /// The app.

@@ -34,9 +34,9 @@ extension FeedTemplate {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<FeedTemplate>] = [
-        .text("name", \.name, .key, role: .identity),
-        .text("content_type", \.contentType, role: .message, example: "application/json"),
-        .text("body", \.body, role: .message),
+        .init("name", \.name, .key, role: .identity, isRequired: true),
+        .init("content_type", \.contentType, .text, role: .message, isRequired: true, example: "application/json"),
+        .init("body", \.body, .text, role: .message, isRequired: true),
     ]
 
     /// The app.

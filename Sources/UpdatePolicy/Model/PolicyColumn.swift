@@ -98,46 +98,37 @@ extension ColumnType {
     }
 }
 
+/// A type of Swift whose values columns hold.
+package protocol ColumnContent: Sendable, Equatable, Codable {
+    /// - Precondition: The value is of the column's type; null is only where this can be nil.
+    init(_ value: PolicyValue)
+    var policyValue: PolicyValue { get }
+}
+
+/// A property of a record that holds the value of a column.
+package protocol ColumnProperty<Record>: Sendable {
+    associatedtype Record: PolicyRecord
+    associatedtype Value: ColumnContent
+    var path: any WritableKeyPath<Record, Value> & Sendable { get }
+}
+
+extension ColumnProperty {
+    package var valueType: any ColumnContent.Type { Value.self }
+}
+
 /// A column and the property of the record that holds its value.
 ///
 /// Everything that reads, writes or compares columns uses ``PolicyRecord/columns``, so a new column is defined there and
 /// nowhere else.
 package struct PolicyColumn<Record: PolicyRecord>: Sendable {
-    /// A property of the record.
-    package typealias Path<Value> = any WritableKeyPath<Record, Value> & Sendable
-
-    /// The property that holds the value, by its Swift type.
-    package enum Property: Sendable {
-        /// A required text.
-        case text(Path<String>)
-        /// A text; nil is null.
-        case optionalText(Path<String?>)
-        /// A list of texts; nil is null.
-        case texts(Path<[String]?>)
-        /// True or false.
-        case flag(Path<Bool>)
-        /// A whole number of 32 bits.
-        case integer(Path<Int>)
-        /// A whole number; nil is null.
-        case optionalInteger(Path<Int64?>)
-        /// A share of all installs.
-        case percentage(Path<Percentage>)
-        /// A share of something; nil is null.
-        case optionalPercentage(Path<Percentage?>)
-        /// A required moment.
-        case time(Path<Timestamp>)
-        /// A moment; nil is null.
-        case optionalTime(Path<Timestamp?>)
-        /// A length of time; nil is null.
-        case duration(Path<DayTimeInterval?>)
-        /// Conditions on attributes; nil is null.
-        case attributes(Path<[AttributeCondition]?>)
+    package struct Property<Value: ColumnContent>: ColumnProperty {
+        package let path: any WritableKeyPath<Record, Value> & Sendable
     }
 
     /// The column, whatever its record.
     package let definition: ColumnDefinition
     /// The property that holds the value.
-    package let property: Property
+    package let property: any ColumnProperty<Record>
     /// The name in the file of the last good policy, for ever.
     package let storedName: String
 
@@ -150,103 +141,45 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
     /// The value where none is given; nil where a value is required.
     package var defaultValue: PolicyValue? { definition.defaultValue }
 
-    private init(
+    /// - Parameters:
+    ///   - isRequired: Whether a value must be given; else ``PolicyRecord/blank`` has the default.
+    ///   - storedName: The name in the file of the last good policy, where it is not that in SQL in camel case.
+    init<Value: ColumnContent>(
         _ name: String,
+        _ path: any WritableKeyPath<Record, Value> & Sendable,
         _ type: ColumnType,
-        _ property: Property,
         role: ColumnRole,
         isRequired: Bool = false,
         storedName: String? = nil,
         example: String? = nil
     ) {
-        self.property = property
-        self.storedName = storedName ?? Self.camelCased(name)
+        property = Property(path: path)
+        let words = name.split(separator: "_")
+        self.storedName =
+            storedName
+            ?? words.prefix(1).joined() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         definition = ColumnDefinition(
-            name, type, role: role, default: isRequired ? nil : property.value(of: Record.blank), example: example
+            name, type, role: role, default: isRequired ? nil : Record.blank[keyPath: path].policyValue,
+            example: example
         )
     }
 
     /// The value that a record has.
-    package func value(of record: Record) -> PolicyValue { property.value(of: record) }
+    package func value(of record: Record) -> PolicyValue {
+        func value(_ property: some ColumnProperty<Record>) -> PolicyValue {
+            record[keyPath: property.path].policyValue
+        }
+        return value(property)
+    }
 
     /// Gives a record a value.
     ///
     /// - Precondition: The value is of the column's type; null is only where the property can be nil.
     package func set(_ value: PolicyValue, in record: inout Record) {
-        switch (property, value) {
-        case (.text(let path), .text(let text)): record[keyPath: path] = text.string
-        case (.optionalText(let path), .text(let text)): record[keyPath: path] = text.string
-        case (.optionalText(let path), .null): record[keyPath: path] = nil
-        case (.texts(let path), .texts(let texts)): record[keyPath: path] = texts.map(\.string)
-        case (.texts(let path), .null): record[keyPath: path] = nil
-        case (.flag(let path), .boolean(let flag)): record[keyPath: path] = flag
-        case (.integer(let path), .integer(let number)): record[keyPath: path] = Int(number)
-        case (.optionalInteger(let path), .integer(let number)): record[keyPath: path] = number
-        case (.optionalInteger(let path), .null): record[keyPath: path] = nil
-        case (.percentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
-        case (.optionalPercentage(let path), .percentage(let percentage)): record[keyPath: path] = percentage
-        case (.optionalPercentage(let path), .null): record[keyPath: path] = nil
-        case (.time(let path), .time(let time)): record[keyPath: path] = time
-        case (.optionalTime(let path), .time(let time)): record[keyPath: path] = time
-        case (.optionalTime(let path), .null): record[keyPath: path] = nil
-        case (.duration(let path), .duration(let duration)): record[keyPath: path] = duration
-        case (.duration(let path), .null): record[keyPath: path] = nil
-        case (.attributes(let path), .attributes(let attributes)):
-            record[keyPath: path] = attributes.sorted { $0.key < $1.key }.map { name, values in
-                AttributeCondition(name: name.string, values: values.map(\.string))
-            }
-        case (.attributes(let path), .null): record[keyPath: path] = nil
-        default: preconditionFailure("the column \(name) of \(Record.table.rawValue) cannot hold \(value)")
+        func set<Property: ColumnProperty<Record>>(_ property: Property) {
+            record[keyPath: property.path] = Property.Value(value)
         }
-    }
-
-    private static func camelCased(_ name: String) -> String {
-        let words = name.split(separator: "_")
-        return words.prefix(1).joined() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    }
-}
-
-extension PolicyColumn.Property {
-    /// The property of the record.
-    fileprivate var path: PartialKeyPath<Record> {
-        switch self {
-        case .text(let path): path
-        case .optionalText(let path): path
-        case .texts(let path): path
-        case .flag(let path): path
-        case .integer(let path): path
-        case .optionalInteger(let path): path
-        case .percentage(let path): path
-        case .optionalPercentage(let path): path
-        case .time(let path): path
-        case .optionalTime(let path): path
-        case .duration(let path): path
-        case .attributes(let path): path
-        }
-    }
-
-    fileprivate func value(of record: Record) -> PolicyValue {
-        switch self {
-        case .text(let path): .text(UTF8Text(record[keyPath: path]))
-        case .optionalText(let path): record[keyPath: path].map { .text(UTF8Text($0)) } ?? .null
-        case .texts(let path): record[keyPath: path].map { .texts($0.map { UTF8Text($0) }) } ?? .null
-        case .flag(let path): .boolean(record[keyPath: path])
-        case .integer(let path): .integer(Int64(record[keyPath: path]))
-        case .optionalInteger(let path): record[keyPath: path].map { .integer($0) } ?? .null
-        case .percentage(let path): .percentage(record[keyPath: path])
-        case .optionalPercentage(let path): record[keyPath: path].map { .percentage($0) } ?? .null
-        case .time(let path): .time(record[keyPath: path])
-        case .optionalTime(let path): record[keyPath: path].map { .time($0) } ?? .null
-        case .duration(let path): record[keyPath: path].map { .duration($0) } ?? .null
-        case .attributes(let path):
-            record[keyPath: path].map { conditions in
-                .attributes(
-                    Dictionary(conditions.map { (UTF8Text($0.name), $0.values.map { UTF8Text($0) }) }) { first, _ in
-                        first
-                    }
-                )
-            } ?? .null
-        }
+        set(property)
     }
 }
 
@@ -255,94 +188,102 @@ extension PolicyRecord {
     ///
     /// - Precondition: The property has a column: it is neither an id nor the rows of another table.
     package static func column(_ path: PartialKeyPath<Self>) -> PolicyColumn<Self> {
-        guard let column = columns.first(where: { $0.property.path == path }) else {
+        func isHeld(by property: some ColumnProperty<Self>) -> Bool { property.path == path }
+        guard let column = columns.first(where: { isHeld(by: $0.property) }) else {
             preconditionFailure("\(path) is no column of \(table.rawValue)")
         }
         return column
     }
 }
 
-// MARK: - Columns by their type
+// MARK: - The types of Swift that columns hold
 
-extension PolicyColumn {
-    static func text(
-        _ name: String,
-        _ path: Path<String>,
-        _ type: ColumnType = .text,
-        role: ColumnRole,
-        example: String? = nil
-    ) -> Self {
-        Self(name, type, .text(path), role: role, isRequired: true, example: example)
+extension ColumnContent {
+    package init(_ value: PolicyValue) {
+        let content: any Sendable =
+            switch value {
+            case .null: preconditionFailure("a column of \(Self.self) cannot hold null")
+            case .text(let text): text.string
+            case .texts(let texts): texts.map(\.string)
+            case .boolean(let flag): flag
+            case .integer(let number): number
+            case .percentage(let percentage): percentage
+            case .time(let time): time
+            case .duration(let duration): duration
+            case .attributes(let attributes):
+                attributes.sorted { $0.key < $1.key }.map { name, values in
+                    AttributeCondition(name: name.string, values: values.map(\.string))
+                }
+            }
+        guard let content = content as? Self else {
+            preconditionFailure("a column of \(Self.self) cannot hold \(value)")
+        }
+        self = content
+    }
+}
+
+extension String: ColumnContent {
+    package var policyValue: PolicyValue { .text(UTF8Text(self)) }
+}
+
+extension Bool: ColumnContent {
+    package var policyValue: PolicyValue { .boolean(self) }
+}
+
+extension Int64: ColumnContent {
+    package var policyValue: PolicyValue { .integer(self) }
+}
+
+extension Int: ColumnContent {
+    package init(_ value: PolicyValue) { self.init(Int64(value)) }
+    package var policyValue: PolicyValue { .integer(Int64(self)) }
+}
+
+extension Percentage: ColumnContent {
+    package var policyValue: PolicyValue { .percentage(self) }
+}
+
+extension Timestamp: ColumnContent {
+    package var policyValue: PolicyValue { .time(self) }
+}
+
+extension DayTimeInterval: ColumnContent {
+    package var policyValue: PolicyValue { .duration(self) }
+
+    /// Reads microseconds.
+    package init(from decoder: any Decoder) throws {
+        self.init(microseconds: try decoder.singleValueContainer().decode(Int64.self))
     }
 
-    static func optionalText(
-        _ name: String,
-        _ path: Path<String?>,
-        _ type: ColumnType = .text,
-        role: ColumnRole,
-        storedName: String? = nil,
-        example: String? = nil
-    ) -> Self {
-        Self(name, type, .optionalText(path), role: role, storedName: storedName, example: example)
+    /// Writes microseconds.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(inMicroseconds)
     }
+}
 
-    static func texts(
-        _ name: String,
-        _ path: Path<[String]?>,
-        _ type: ColumnType = .texts,
-        role: ColumnRole,
-        storedName: String? = nil,
-        example: String? = nil
-    ) -> Self {
-        Self(name, type, .texts(path), role: role, storedName: storedName, example: example)
-    }
+extension Optional: ColumnContent where Wrapped: ColumnContent {
+    package init(_ value: PolicyValue) { self = value == .null ? nil : Wrapped(value) }
+    package var policyValue: PolicyValue { self?.policyValue ?? .null }
+}
 
-    static func flag(_ name: String, _ path: Path<Bool>, role: ColumnRole) -> Self {
-        Self(name, .boolean, .flag(path), role: role)
-    }
+extension Array: ColumnContent where Element: ListContent {
+    package var policyValue: PolicyValue { Element.policyValue(of: self) }
+}
 
-    static func integer(_ name: String, _ path: Path<Int>, role: ColumnRole) -> Self {
-        Self(name, .integer, .integer(path), role: role)
-    }
+/// A type of Swift whose lists columns hold.
+package protocol ListContent: Sendable, Equatable, Codable {
+    static func policyValue(of list: [Self]) -> PolicyValue
+}
 
-    static func optionalInteger(
-        _ name: String,
-        _ path: Path<Int64?>,
-        _ type: ColumnType = .integer,
-        role: ColumnRole,
-        storedName: String? = nil
-    ) -> Self {
-        Self(name, type, .optionalInteger(path), role: role, storedName: storedName)
-    }
+extension String: ListContent {
+    package static func policyValue(of list: [String]) -> PolicyValue { .texts(list.map { UTF8Text($0) }) }
+}
 
-    static func percentage(
-        _ name: String,
-        _ path: Path<Percentage>,
-        role: ColumnRole,
-        isRequired: Bool = false
-    ) -> Self {
-        Self(name, .percentage, .percentage(path), role: role, isRequired: isRequired)
-    }
-
-    static func optionalPercentage(_ name: String, _ path: Path<Percentage?>, role: ColumnRole, example: String) -> Self
-    {
-        Self(name, .percentage, .optionalPercentage(path), role: role, example: example)
-    }
-
-    static func time(_ name: String, _ path: Path<Timestamp>, role: ColumnRole) -> Self {
-        Self(name, .time, .time(path), role: role, isRequired: true)
-    }
-
-    static func optionalTime(_ name: String, _ path: Path<Timestamp?>, role: ColumnRole) -> Self {
-        Self(name, .time, .optionalTime(path), role: role)
-    }
-
-    /// Its name in the file of the last good policy says the unit.
-    static func duration(_ name: String, _ path: Path<DayTimeInterval?>, role: ColumnRole) -> Self {
-        Self(name, .duration, .duration(path), role: role, storedName: camelCased(name) + "Microseconds")
-    }
-
-    static func attributes(_ name: String, _ path: Path<[AttributeCondition]?>, role: ColumnRole) -> Self {
-        Self(name, .attributes, .attributes(path), role: role)
+extension AttributeCondition: ListContent {
+    package static func policyValue(of list: [AttributeCondition]) -> PolicyValue {
+        .attributes(
+            Dictionary(list.map { (UTF8Text($0.name), $0.values.map { UTF8Text($0) }) }) { first, _ in first }
+        )
     }
 }

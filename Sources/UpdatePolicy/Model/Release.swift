@@ -80,16 +80,16 @@ extension Release {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<Release>] = [
-        .text("bundle", \.bundle, .bundle, role: .identity),
-        .text("version", \.version, .version, role: .identity),
-        .text("platform", \.platform, .platform, role: .identity),
-        .optionalText("build", \.build, .version, role: .condition),
-        .optionalText("min_os", \.minOS, .version, role: .condition, storedName: "minOS"),
-        .texts("regions", \.regions, role: .condition),
-        .optionalTime("live_at", \.liveAt, role: .condition),
-        .flag("staged", \.staged, role: .condition),
-        .optionalTime("withdrawn_at", \.withdrawnAt, role: .condition),
-        .optionalText("note", \.note, role: .note),
+        .init("bundle", \.bundle, .bundle, role: .identity, isRequired: true),
+        .init("version", \.version, .version, role: .identity, isRequired: true),
+        .init("platform", \.platform, .platform, role: .identity, isRequired: true),
+        .init("build", \.build, .version, role: .condition),
+        .init("min_os", \.minOS, .version, role: .condition, storedName: "minOS"),
+        .init("regions", \.regions, .texts, role: .condition),
+        .init("live_at", \.liveAt, .time, role: .condition),
+        .init("staged", \.staged, .boolean, role: .condition),
+        .init("withdrawn_at", \.withdrawnAt, .time, role: .condition),
+        .init("note", \.note, .text, role: .note),
     ]
 }
 
@@ -120,8 +120,8 @@ extension ReleaseNote {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<ReleaseNote>] = [
-        .text("language", \.language, .language, role: .identity),
-        .text("text", \.text, role: .message),
+        .init("language", \.language, .language, role: .identity, isRequired: true),
+        .init("text", \.text, .text, role: .message, isRequired: true),
     ]
 
     /// The release, by its id.

@@ -171,34 +171,34 @@ extension Rule {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<Rule>] = [
-        .text("key", \.key, .key, role: .identity),
-        .optionalText("bundle", \.bundle, .bundle, role: .condition),
-        .flag("enabled", \.enabled, role: .switch),
-        .integer("position", \.position, role: .order),
-        .optionalText("versions", \.versions, .range, role: .condition),
-        .optionalText("builds", \.builds, .range, role: .condition),
-        .optionalText("os", \.os, .range, role: .condition),
-        .texts("platforms", \.platforms, .platforms, role: .condition),
-        .texts("regions", \.regions, role: .condition),
-        .texts("languages", \.languages, role: .condition, example: "[de, zh-Hant]"),
-        .attributes("attributes", \.attributes, role: .condition),
-        .optionalText("target", \.target, .version, role: .condition),
-        .duration("soak", \.soak, role: .condition),
-        .percentage("rollout", \.rollout, role: .schedule),
-        .optionalTime("held_at", \.heldAt, role: .schedule),
-        .optionalTime("starts_at", \.startsAt, role: .schedule),
-        .optionalTime("ends_at", \.endsAt, role: .schedule),
-        .text("title", \.title, role: .message),
-        .text("text", \.text, role: .message),
-        .optionalText("link", \.link, role: .message, example: "https://example.com"),
-        .duration("remind", \.remind, role: .message),
-        .optionalInteger("shows", \.shows, role: .message),
-        .flag("skippable", \.skippable, role: .message),
-        .flag("lockout", \.lockout, role: .switch),
-        .flag("lockout_without_update", \.lockoutWithoutUpdate, role: .switch),
-        .optionalPercentage("fuse", \.fuse, role: .fuse, example: "5"),
-        .flag("final", \.final, role: .switch),
-        .optionalText("note", \.note, role: .note),
+        .init("key", \.key, .key, role: .identity, isRequired: true),
+        .init("bundle", \.bundle, .bundle, role: .condition),
+        .init("enabled", \.enabled, .boolean, role: .switch),
+        .init("position", \.position, .integer, role: .order),
+        .init("versions", \.versions, .range, role: .condition),
+        .init("builds", \.builds, .range, role: .condition),
+        .init("os", \.os, .range, role: .condition),
+        .init("platforms", \.platforms, .platforms, role: .condition),
+        .init("regions", \.regions, .texts, role: .condition),
+        .init("languages", \.languages, .texts, role: .condition, example: "[de, zh-Hant]"),
+        .init("attributes", \.attributes, .attributes, role: .condition),
+        .init("target", \.target, .version, role: .condition),
+        .init("soak", \.soak, .duration, role: .condition, storedName: "soakMicroseconds"),
+        .init("rollout", \.rollout, .percentage, role: .schedule),
+        .init("held_at", \.heldAt, .time, role: .schedule),
+        .init("starts_at", \.startsAt, .time, role: .schedule),
+        .init("ends_at", \.endsAt, .time, role: .schedule),
+        .init("title", \.title, .text, role: .message, isRequired: true),
+        .init("text", \.text, .text, role: .message, isRequired: true),
+        .init("link", \.link, .text, role: .message, example: "https://example.com"),
+        .init("remind", \.remind, .duration, role: .message, storedName: "remindMicroseconds"),
+        .init("shows", \.shows, .integer, role: .message),
+        .init("skippable", \.skippable, .boolean, role: .message),
+        .init("lockout", \.lockout, .boolean, role: .switch),
+        .init("lockout_without_update", \.lockoutWithoutUpdate, .boolean, role: .switch),
+        .init("fuse", \.fuse, .percentage, role: .fuse, example: "5"),
+        .init("final", \.final, .boolean, role: .switch),
+        .init("note", \.note, .text, role: .note),
     ]
 
     /// The steps that begin: all, or those up to the time from which on they are held.
@@ -242,7 +242,7 @@ extension Rule {
 }
 
 /// The values of one attribute that a rule accepts.
-package struct AttributeCondition: Sendable, Equatable {
+package struct AttributeCondition: Sendable, Equatable, Codable {
     /// The attribute's name; case counts.
     package var name: String
 
@@ -299,9 +299,9 @@ extension RuleText {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<RuleText>] = [
-        .text("language", \.language, .language, role: .identity),
-        .text("title", \.title, role: .message),
-        .text("text", \.text, role: .message),
+        .init("language", \.language, .language, role: .identity, isRequired: true),
+        .init("title", \.title, .text, role: .message, isRequired: true),
+        .init("text", \.text, .text, role: .message, isRequired: true),
     ]
 
     /// The rule.
@@ -317,8 +317,8 @@ extension RolloutStep {
 
     /// The columns that people edit.
     package static let columns: [PolicyColumn<RolloutStep>] = [
-        .time("at", \.at, role: .identity),
-        .percentage("rollout", \.rollout, role: .schedule, isRequired: true),
+        .init("at", \.at, .time, role: .identity, isRequired: true),
+        .init("rollout", \.rollout, .percentage, role: .schedule, isRequired: true),
     ]
 
     /// The rule.

@@ -54,3 +54,11 @@ struct JudgedRelease: NumberedRelease {
         left.isLess(than: right) ?? (left.row.id < right.row.id)
     }
 }
+
+extension Release {
+    /// Whether its version, and then its build, is less than that of another release; `nil` where they are equal.
+    package func isLess(than other: Release) -> Bool? {
+        guard let release = JudgedRelease(self), let other = JudgedRelease(other) else { return nil }
+        return release.isLess(than: other)
+    }
+}

@@ -56,13 +56,6 @@ package enum NumberText {
     /// A time of day in UTC: `2026-11-22 14:05 UTC`.
     package static func minute(_ time: Timestamp) -> String { "\(date(time)) \(timeOfDay(time)) UTC" }
 
-    /// A text whose times, words in ISO 8601, are in UTC.
-    package static func sentence(_ text: String) -> String {
-        text.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            Timestamp(String(word)).map { minute($0) } ?? String(word)
-        }.joined(separator: " ")
-    }
-
     /// A day in UTC: `2026-11-22`.
     package static func date(_ time: Timestamp) -> String { String(time.description.prefix { $0 != "T" }) }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PolicyStore
-import UpdatePolicy
+import Reports
 
 /// `versiongate app list`
 struct AppListCommand: AsyncParsableCommand {
@@ -19,23 +19,7 @@ struct AppListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            try output.print(
-                try reports.apps(),
-                json: try reports.appsJSON(),
-                ifEmpty: "No apps. To add one: "
-                    + "\(PrintedCommand("app add BUNDLE --name NAME --store-link ios=https://..."))"
-            )
+            output.print(Report.apps(try reports.apps(), at: try CommandClock(reports.session).now))
         }
-    }
-}
-
-extension PolicyReports.AppSummary: ListRow {
-    static let header = ["BUNDLE", "NAME", "STATE", "RULES", "STORE LINKS"]
-
-    var cells: [String] {
-        [
-            bundle, name ?? "-", paused ? "paused" : "active", "\(ruleCount)",
-            linkedPlatforms.isEmpty ? "-" : linkedPlatforms.joined(separator: ", "),
-        ]
     }
 }

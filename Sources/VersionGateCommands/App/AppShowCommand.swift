@@ -1,6 +1,6 @@
 import ArgumentParser
 import PolicyStore
-import UpdatePolicy
+import Reports
 
 /// `versiongate app show`
 struct AppShowCommand: AsyncParsableCommand {
@@ -13,7 +13,7 @@ struct AppShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
+    @Argument(help: "The bundle of the app.")
     var bundle: String
 
     @OptionGroup var output: OutputOptions
@@ -21,25 +21,10 @@ struct AppShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            switch output.format {
-            case .json:
-                guard let json = try reports.appJSON(bundle) else {
-                    throw try CommandError.noSuchApp(bundle, reports.session)
-                }
-                print(json)
-            case .table:
-                guard let (app, releases, rules) = try reports.app(bundle) else {
-                    throw try CommandError.noSuchApp(bundle, reports.session)
-                }
-                let links = app.storeLinks.map { "\($0.platform)  \($0.link)" }
-                let feeds = app.feedTemplates.map { "\($0.name)  \($0.contentType)" }
-                let others = [
-                    RecordField(name: "store_links", value: links.isEmpty ? nil : links.joined(separator: "\n")),
-                    RecordField(name: "feeds", value: feeds.isEmpty ? nil : feeds.joined(separator: "\n")),
-                    RecordField(name: "releases", value: "\(releases)"), RecordField(name: "rules", value: "\(rules)"),
-                ]
-                print(RecordText(app.fields(at: try CommandClock(reports.session).now) + others).text)
+            guard let app = try reports.apps(bundle: bundle).first else {
+                throw try CommandError.noSuchApp(bundle, reports.session)
             }
+            output.print(Report.app(app, at: try CommandClock(reports.session).now))
         }
     }
 }

@@ -19,10 +19,10 @@ struct BlockCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
+    @Argument(help: "The bundle of the app.")
     var bundle: String
 
-    @Argument(help: "The version, as the app reports it.", completion: .versions)
+    @Argument(help: "The version, as the app reports it.")
     var version: String
 
     @Option(help: "Only this build of the version.")
@@ -30,8 +30,7 @@ struct BlockCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("platform"),
-        help: ArgumentHelp("Only this platform (ios, android, macos, ...); can be repeated.", valueName: "platform"),
-        completion: .platforms
+        help: ArgumentHelp("Only this platform (ios, android, macos, ...); can be repeated.", valueName: "platform")
     )
     var platforms: [String] = []
 
@@ -61,7 +60,8 @@ struct BlockCommand: AsyncParsableCommand {
         let (used, recent) = try await database.read { reports in
             let session = reports.session
             try CommandError.requireMeantApp(bundle, version: self.version, of: "block", session)
-            let recent = try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: [bundle])
+            let recent = try CountReader(session).recentChecksIfReadable(
+                days: RecentChecks.usualDays, bundles: [bundle])
             return (try PolicyReader.usedKeys(session), recent)
         }
         let version = try single(version, "version", several: "--versions '>=1.1 <1.2'")
@@ -96,7 +96,7 @@ struct BlockCommand: AsyncParsableCommand {
             try requireWayOut(name, editor.waysOut(ofRule: key, from: version.text, build: build?.text))
         } summary: { session in
             let status = try RuleStatus.all(session, keys: [key])[key]
-            let reason = status?.reason.map { ": \(ChangeWords.local.sentence($0))" } ?? ""
+            let reason = status?.reason.map { ": \($0.text(at: nil, time: TimeText.local))" } ?? ""
             let client = clients.max { $0.checks < $1.checks }?.client
             let members = [
                 "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `versiongate check`
@@ -21,8 +22,6 @@ struct CheckCommand: AsyncParsableCommand {
                 version=1.1 platform=ios
               versiongate check --explain --as-of "yesterday 15:00" \\
                 bundle=com.example.doto version=1.1 platform=ios
-              versiongate check --server http://127.0.0.1:8080 \\
-                bundle=com.example.doto version=1.1
 
             --at moves the clock and keeps today's policy, --revision uses the policy as it stood and today's clock; \
             --as-of uses both as they were at that time.
@@ -39,7 +38,7 @@ struct CheckCommand: AsyncParsableCommand {
     var at: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"), completion: .changes,
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
         transform: WholeNumber.parse
     )
     var revision: Int64?
@@ -51,28 +50,20 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var asOf: TimeArgument?
 
-    @Option(help: ArgumentHelp("Ask a running server instead of the database.", valueName: "url"))
-    var server: String?
-
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
     @Argument(
-        help: ArgumentHelp("What the client sends.", valueName: "member=value"), completion: .members,
+        help: ArgumentHelp("What the client sends.", valueName: "member=value"),
+        completion: .list(ClientField.allCases.map { "\($0.name)=" }),
         transform: NamedValue.member
     )
     var members: [NamedValue]
 
     func validate() throws {
-        if server != nil, explain || at != nil || revision != nil || asOf != nil {
-            throw ValidationError(
-                "A server answers with today's policy and clock; leave out --explain, --at, --revision and --as-of, or --server."
-            )
-        }
         if asOf != nil, at != nil || revision != nil {
             throw ValidationError("--as-of says both the policy and the time; leave --at and --revision out.")
         }
-        if let server { try RemoteCheck.requireAddress(server) }
         if let revision, revision < 0 {
             throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
         }
@@ -84,18 +75,15 @@ struct CheckCommand: AsyncParsableCommand {
         for member in members where member.value.isEmpty {
             CommandError("\(member.name) is empty, and counts as not sent; write a value").printAsWarning()
         }
-        if let server {
-            CheckRemarks(client, in: nil).print()
-            try show(answer: try await RemoteCheck(server: server, members: members).answer())
-            return
-        }
-        let (contents, time, changes) = try await database.policy(revision: revision, asOf: asOf) { clock in
-            if let asOf { return try clock.moment(asOf, of: "--as-of", .past) }
-            let time = try at.map { try clock.moment($0, of: "--at") } ?? clock.now
+        let (contents, time, changes) = try await database.read { reports in
+            let session = reports.session
+            let clock = try CommandClock(session)
+            let past = try asOf.map { try clock.moment($0, of: "--as-of") }
+            let time = try past ?? at.map { try clock.moment($0, of: "--at") } ?? clock.now
             if at != nil, revision == nil, time < clock.now { Self.warnOfPast(time) }
-            return time
-        } with: { session, policy, time in
-            try facts(client, session, policy, time)
+            let revision = try past.map { try PolicyHistory(session).revision(at: $0) } ?? revision
+            let policy = try PolicyReader.policy(session, revision: revision)
+            return (policy, time, try facts(client, session, policy, time))
         }
         if at != nil || revision != nil || asOf != nil {
             printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
@@ -103,14 +91,13 @@ struct CheckCommand: AsyncParsableCommand {
         CheckRemarks(client, in: contents, isPast: revision != nil || asOf != nil, command: PrintedCommand.text).print()
         let policy = try CompiledPolicy(contents)
         guard explain else {
-            try show(answer: String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self))
+            switch output.format {
+            case .json: print(String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self).visibleJSON)
+            case .table: print(MessagesText.text(policy.messages(for: client, at: time)))
+            }
             return
         }
-        let explanation = ExplanationText(policy, client, at: time, changes: changes)
-        switch output.format {
-        case .json: print(explanation.json.lines)
-        case .table: print(explanation.text(on: .standardOutput))
-        }
+        output.print(Report.explanation(of: policy, client, at: time, changes: changes))
     }
 
     /// The change that was the last of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers
@@ -141,7 +128,8 @@ struct CheckCommand: AsyncParsableCommand {
                 else { continue }
                 let last = LockoutShare.Change(id: change.id, at: change.at, role: change.role, tool: change.tool)
                 let why = change.why.map { ": \($0)" } ?? ""
-                changes[rule.key] = "The last edit of it was \(last.sentence(at: now))\(why)."
+                changes[rule.key] =
+                    "The last edit of it was \(last.sentence.text(at: now, time: TimeText.local))\(why)."
             }
             return changes
         } ?? [:]
@@ -159,14 +147,6 @@ struct CheckCommand: AsyncParsableCommand {
             "today's policy answers, with the clock of \(TimeText.local(time)); for the policy of then: "
                 + PrintedCommand.text(words.joined(separator: " "))
         ).printAsWarning()
-    }
-
-    /// Prints the body of an answer, whether a server sent it or this process made it.
-    private func show(answer: String) throws {
-        switch output.format {
-        case .json: print(answer.visibleJSON)
-        case .table: print(try MessagesText(answer: answer).text)
-        }
     }
 
     private func client() throws -> Client {

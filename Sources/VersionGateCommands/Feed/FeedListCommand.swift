@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PolicyStore
 import Postgres
+import Reports
 import UpdateFeeds
 import UpdatePolicy
 
@@ -16,7 +17,7 @@ struct FeedListCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
+    @Argument(help: "The bundle of the app.")
     var bundle: String
 
     @OptionGroup var output: OutputOptions
@@ -24,8 +25,30 @@ struct FeedListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await database.read { reports in
-            output.print(Feed.all(of: try reports.appWithTemplates(bundle)), ifEmpty: "No feeds.")
+            output.print(Report(at: .now(), Self.feeds(of: try reports.appWithTemplates(bundle))))
         }
+    }
+
+    /// The documents of an app: those of known formats, and its own.
+    private static func feeds(of app: App) -> Table {
+        let bundle = app.bundle.percentEncoded
+        let folder = "/v1/feeds/\(bundle)/"
+        let formats = FeedFormat.allCases.filter(\.isBelowApp).flatMap { format -> [(String, String, String)] in
+            guard format == .appcast else { return [(format.rawValue, format.client, folder + format.rawValue)] }
+            return AppcastReader.allCases.map { reader in
+                (format.rawValue, reader.client, "\(folder)\(format.rawValue)?for=\(reader.rawValue)")
+            }
+        }
+        let lookup = app.numberInStore.map { "id=\($0)" } ?? "bundleId=\(bundle)"
+        let templates = app.feedTemplates.map { ($0.name, "a template, \($0.contentType)", folder + $0.name) }
+        return Table(
+            ifEmpty: "No feeds.",
+            formats + [(FeedFormat.lookup.rawValue, FeedFormat.lookup.client, "/lookup?\(lookup)")] + templates,
+            columns: [
+                Column("Feed", json: "name", isName: true) { .text($0.0) },
+                Column("Read by", json: "read_by") { .text($0.1) }, Column("Address", json: "address") { .text($0.2) },
+            ]
+        )
     }
 }
 
@@ -39,40 +62,4 @@ extension PolicyReports {
         }
         return app
     }
-}
-
-/// A document of an app.
-private struct Feed: ListedObject {
-    let name: String
-    let readers: String
-    let address: String
-
-    /// The documents of an app: those of known formats, and its own.
-    static func all(of app: App) -> [Feed] {
-        let bundle = app.bundle.percentEncoded
-        let feeds = "/v1/feeds/\(bundle)/"
-        let formats = FeedFormat.allCases.filter(\.isBelowApp).flatMap { format -> [Feed] in
-            guard format == .appcast else {
-                return [Feed(name: format.rawValue, readers: format.client, address: feeds + format.rawValue)]
-            }
-            return AppcastReader.allCases.map { reader in
-                let address = "\(feeds)\(format.rawValue)?for=\(reader.rawValue)"
-                return Feed(name: format.rawValue, readers: reader.client, address: address)
-            }
-        }
-        let lookup = app.numberInStore.map { "id=\($0)" } ?? "bundleId=\(bundle)"
-        let templates = app.feedTemplates.map { template in
-            Feed(name: template.name, readers: "a template, \(template.contentType)", address: feeds + template.name)
-        }
-        return formats + [
-            Feed(name: FeedFormat.lookup.rawValue, readers: FeedFormat.lookup.client, address: "/lookup?\(lookup)")
-        ]
-            + templates
-    }
-
-    static let header = ["FEED", "READ BY", "ADDRESS"]
-
-    var cells: [String] { [name, readers, address] }
-
-    var json: JSONValue { ["name": name, "read_by": readers, "address": address] }
 }

@@ -7,54 +7,40 @@ import UpdatePolicy
 /// `versiongate feed show`
 struct FeedShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show a document as a server would answer it.",
+        "show", "Show a document as a server would answer it.",
         discussion: """
             The names are those of versiongate feed list. The members are those of the address: those of a check, and those \
             of the format, such as for=sparkle for appcast.xml. The app need not be named again.
 
             The document is printed as it is sent, byte by byte; on a terminal a line break follows. On standard \
             error are the rules in force of which it cannot say all, and why.
-
-            Examples:
-              versiongate feed show com.example.doto updates.json
-              versiongate feed show com.example.doto appcast.xml \\
-                for=sparkle version=1.1
-              versiongate feed show com.example.doto iversion.plist \\
-                --accept-language de --at +2h
-            """
+            """,
+        examples: [
+            "versiongate feed show com.example.doto updates.json",
+            "versiongate feed show com.example.doto appcast.xml for=sparkle version=1.1",
+            "versiongate feed show com.example.doto iversion.plist --accept-language de --at +2h",
+        ]
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
-    var bundle: String
+    @Argument(help: "The bundle of the app.") var bundle: String
 
-    @Argument(help: "The name of the document.", completion: .feeds)
+    @Argument(help: "The name of the document.", completion: .list(FeedFormat.allCases.map(\.rawValue)))
     var name: String
 
     @Argument(
-        help: ArgumentHelp("What the address says of the client.", valueName: "member=value"), completion: .members,
+        help: ArgumentHelp("What the address says of the client.", valueName: "member=value"),
         transform: NamedValue.member
     )
     var members: [NamedValue] = []
 
+    @Option(time: "Ask as if it were this time.") var at: TimeArgument?
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var at: TimeArgument?
-
-    @Option(
-        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"), completion: .changes,
+        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
         transform: WholeNumber.parse
     )
     var revision: Int64?
-
-    @Option(help: ArgumentHelp("The field Accept-Language of the request.", valueName: "field"))
-    var acceptLanguage: String?
-
-    @Option(help: ArgumentHelp("The field User-Agent of the request.", valueName: "field"))
-    var userAgent: String?
-
+    @Option("field", "The field Accept-Language of the request.") var acceptLanguage: String?
+    @Option("field", "The field User-Agent of the request.") var userAgent: String?
     @OptionGroup var database: DatabaseOptions
 
     func validate() throws {

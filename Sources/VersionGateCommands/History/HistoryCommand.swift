@@ -37,8 +37,7 @@ struct HistoryCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Only changes of this rule, or of this app with all that belongs to it, or the change with this number.",
             valueName: "key|bundle|change"
-        ),
-        completion: .historySubjects
+        )
     )
     var subject: String?
 
@@ -67,8 +66,7 @@ struct HistoryCommand: AsyncParsableCommand {
     var follow = false
 
     @Option(
-        help: ArgumentHelp("Only changes after the one with this number.", valueName: "change"),
-        completion: .changes
+        help: ArgumentHelp("Only changes after the one with this number.", valueName: "change")
     )
     var after: Int64?
 
@@ -93,8 +91,7 @@ struct HistoryCommand: AsyncParsableCommand {
     var search: String?
 
     @Option(
-        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name"),
-        completion: .authors
+        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name")
     )
     var by: String?
 
@@ -138,13 +135,13 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     private func filter(_ clock: CommandClock) throws -> HistoryFilter {
-        let begin = try since.map { try clock.moment($0, of: "--since", .past) }
+        let begin = try since.map { try clock.moment($0, of: "--since") }
         if let begin, begin > clock.now {
             CommandError("--since is \(TimeText.local(begin)), which is still to come: nothing was changed since")
                 .printAsWarning()
         }
         return HistoryFilter(
-            subject: subject, since: begin, until: try until.map { try clock.moment($0, of: "--until", .past) },
+            subject: subject, since: begin, until: try until.map { try clock.moment($0, of: "--until") },
             author: by, search: search, after: after, limit: limit ?? Self.usualLimit
         )
     }
@@ -187,21 +184,19 @@ struct HistoryCommand: AsyncParsableCommand {
         if changes.isEmpty { return "No changes." }
         let terminal = Terminal.standardOutput
         let short = terminal.paragraphs(
-            changes.map { ChangeLine.text($0) }.joined(separator: "\n"),
-            indentation: "    "
+            changes.map { ChangeText.line($0) }.joined(separator: "\n"), indentation: "    "
         )
         if detail == .oneline { return short }
+        let rows = ChangeText(terminal: terminal, isWhole: detail == .details)
         let entries = changes.map { change in
-            [ChangeLine.headline(change) + (change.why.map { "  \($0.visible())" } ?? "")]
-                + change.rows.flatMap { ChangeReport.lines(for: $0, isWhole: detail == .details) }.map { "  \($0)" }
+            [ChangeText.line(change, hasSummary: false)] + change.rows.flatMap(rows.lines).map { "  \($0)" }
         }
         let lineCount = entries.reduce(entries.count - 1) { $0 + $1.count }
         guard detail == .details || lineCount <= Self.mostLines else {
             return "\(short)\n\nThe details take \(NumberText.count(Int64(lineCount))) lines; --details shows them."
         }
         return terminal.paragraphs(
-            entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n"),
-            indentation: "      "
+            entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n"), indentation: "      "
         )
     }
 }

@@ -27,7 +27,7 @@ struct UndoCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: "The id of the change, as history shows it; the newest unless given.", completion: .changes,
+        help: "The id of the change, as history shows it; the newest unless given.",
         transform: ChangeNumber.parse
     )
     var change: Int64?
@@ -39,7 +39,6 @@ struct UndoCommand: AsyncParsableCommand {
             "Bring back the policy as it stood at a revision, or at a time.",
             valueName: "revision|time"
         ),
-        completion: .changes,
         transform: PolicyMoment.parse
     )
     var moment: PolicyMoment?
@@ -88,7 +87,7 @@ struct UndoCommand: AsyncParsableCommand {
                     + "`\(PrintedCommand("history"))` lists all, and `\(PrintedCommand("undo CHANGE"))` undoes any of them"
             )
         }
-        print(Terminal.standardOutput.paragraphs("The newest change: \(ChangeLine.text(change))"))
+        print(Terminal.standardOutput.paragraphs("The newest change: \(ChangeText.line(change))"))
         let isOld = now.microsecondsSince1970 - change.at.microsecondsSince1970 > Self.longestUnasked
         let doubt: String? =
             if options.dryRun || !options.yes && Terminal.canAsk {

@@ -1,5 +1,4 @@
 import PolicyStore
-import Postgres
 import UpdatePolicy
 
 /// The effect that an edit would have on recent checks, and whether the edit needs approval.
@@ -18,6 +17,8 @@ struct EditImpact: Sendable {
 
     /// The key of the one lockout that the edit adds without a fuse; nil where it adds none, or several.
     let lockoutWithoutFuse: String?
+    /// When it was judged.
+    let time: Timestamp
 
     /// The largest share of recent checks that may be newly locked out without approval.
     static let approvalThreshold = 0.01
@@ -31,16 +32,15 @@ struct EditImpact: Sendable {
     ///   - time: Now.
     /// - Throws: `PolicyError` if one of the policies cannot be compiled.
     init(from before: Policy, to after: Policy, recent: RecentChecks, at time: Timestamp) throws(PolicyError) {
-        self.init(
-            impact: PolicyImpact(
-                from: try CompiledPolicy(Self.whatDecides(before, recent)),
-                to: try CompiledPolicy(Self.whatDecides(after, recent)), clients: recent.clients, at: time
-            ),
-            lockouts: AppsWithNewLockouts(from: before, to: after, at: time),
-            recent: recent,
-            preReleases: PreReleaseMatch.matches(among: recent.clients, releases: after.releases),
-            lockoutWithoutFuse: Self.lockoutWithoutFuse(before, after)
+        impact = PolicyImpact(
+            from: try CompiledPolicy(Self.whatDecides(before, recent)),
+            to: try CompiledPolicy(Self.whatDecides(after, recent)), clients: recent.clients, at: time
         )
+        lockouts = AppsWithNewLockouts(from: before, to: after, at: time)
+        self.recent = recent
+        preReleases = PreReleaseMatch.matches(among: recent.clients, releases: after.releases)
+        lockoutWithoutFuse = Self.lockoutWithoutFuse(before, after)
+        self.time = time
     }
 
     private static func lockoutWithoutFuse(_ before: Policy, _ after: Policy) -> String? {
@@ -55,20 +55,6 @@ struct EditImpact: Sendable {
         policy.rules = recent.isEmpty ? [] : policy.rules.filter(\.enabled)
         for index in policy.rules.indices { policy.rules[index].texts = [] }
         return policy
-    }
-
-    init(
-        impact: PolicyImpact,
-        lockouts: AppsWithNewLockouts,
-        recent: RecentChecks,
-        preReleases: [PreReleaseMatch],
-        lockoutWithoutFuse: String? = nil
-    ) {
-        self.impact = impact
-        self.lockouts = lockouts
-        self.recent = recent
-        self.preReleases = preReleases
-        self.lockoutWithoutFuse = lockoutWithoutFuse
     }
 
     /// Why the edit needs approval; nil where it does not.
@@ -111,14 +97,14 @@ struct EditImpact: Sendable {
     }
 
     /// A fuse for the lockout that the edit adds; nil where it has one, or where it is not known what to expect.
-    var fuseProposal: String? {
+    var fuseProposal: Sentence? {
         guard let key = lockoutWithoutFuse, let largest = impact.largestLockout,
             Double(largest.checks) >= NumberText.fewestJudged
         else { return nil }
         let percent = max(1, Int((200 * largest.share).rounded(.up)))
         guard largest.share > 0, percent < 100 else { return nil }
-        return "\(key) has no fuse; to have it stopped at twice what is expected, give it one afterwards: "
-            + "\(PrintedCommand("rule edit \(key) --fuse \(percent)%"))"
+        return
+            "\(key) has no fuse; to have it stopped at twice what is expected, give it one afterwards: \(command: "rule edit \(key) --fuse \(percent)%")"
     }
 
     /// From when on something is so, and by which rules: ` from 2026-11-28T02:00:00Z by maintenance`.
@@ -141,14 +127,7 @@ struct EditImpact: Sendable {
 }
 
 extension EditImpact {
-    /// Judges an edit that was rolled back by the checks of the last days.
-    init(of edit: EditOutcome.RolledBack, before: Policy, _ connection: PostgresConnection) async throws {
-        let (recent, now) = try await connection.transaction(.repeatableReadReadOnly) { session in
-            (
-                try CountReader(session).recentChecksIfReadable(days: RecentDays.usual, bundles: edit.apps.bundles),
-                try CommandClock(session).now
-            )
-        }
-        try self.init(from: before, to: edit.after, recent: recent, at: now)
+    init(of reach: DryRun.Reach) throws(PolicyError) {
+        try self.init(from: reach.before, to: reach.after, recent: reach.checks, at: reach.time)
     }
 }

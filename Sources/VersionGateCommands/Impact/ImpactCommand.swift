@@ -1,6 +1,7 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `versiongate impact`
@@ -32,7 +33,7 @@ struct ImpactCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The key of the rule.", completion: .ruleKeys)
+    @Argument(help: "The key of the rule.")
     var key: String
 
     @OptionGroup var period: DaysOption
@@ -40,21 +41,19 @@ struct ImpactCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let report = try await database.read { reports in
-            let session = reports.session
-            let time = try CommandClock(session).now
-            let bundle = try PolicyReader.bundle(ofRule: key, session)
-            let policy = try bundle.map { try PolicyReader.policy(session, bundles: $0.map { [$0] }) }
-            guard let policy, let rule = policy.rules.first(where: { $0.key == key }) else {
-                throw try CommandError.noSuchRule(key, session)
+        output.print(
+            try await database.read { reports in
+                let session = reports.session
+                let now = try CommandClock(session).now
+                let bundle = try PolicyReader.bundle(ofRule: key, session)
+                let policy = try bundle.map { try PolicyReader.policy(session, bundles: $0.map { [$0] }) }
+                guard let policy, let rule = policy.rules.first(where: { $0.key == key }) else {
+                    throw try CommandError.noSuchRule(key, session)
+                }
+                let figures = try RuleFigures(of: rule, in: policy, days: period.days, at: now, session)
+                guard !figures.recent.isEmpty else { throw CommandError.noCounts(of: rule.bundle, days: period.days) }
+                return Report.impact(figures, at: now)
             }
-            let figures = try RuleFigures(of: rule, in: policy, days: period.days, at: time, session)
-            guard !figures.recent.isEmpty else { throw CommandError.noCounts(of: rule.bundle, days: period.days) }
-            return RuleImpactReport(figures)
-        }
-        switch output.format {
-        case .json: print(report.json.lines)
-        case .table: print(report.text(on: .standardOutput))
-        }
+        )
     }
 }

@@ -37,15 +37,14 @@ final class EditWarnings: Sendable {
     /// Prints a notice if it is a warning that was not printed before.
     func print(_ notice: PostgresNotice) {
         guard notice.isWarning else { return }
-        let fault = PolicyFault(notice)
-        let isMassEdit = fault?.kind == .massEdit || fault?.kind == .massRemoval
+        let isMassEdit = notice.constraint == "mass_edit" || notice.constraint == "mass_removal"
         if isMassEdit, massEdits == .meant { return }
         // Removals are asked about as such.
-        if notice.constraint == Self.wayOutBeside || massEdits == .asked && fault?.kind == .massEdit {
+        if notice.constraint == Self.wayOutBeside || massEdits == .asked && notice.constraint == "mass_edit" {
             asked.withLock { if !$0.contains(notice.message) { $0.append(notice.message) } }
         }
         if isMassEdit, massEdits == .asked { return }
-        let hint = CommandHint(place: .options).cure(fault, hint: notice.hint)
+        let hint = CommandHint(place: .options).cure(PolicyFault(notice), hint: notice.hint)
         let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible()
         let isNew = printed.withLock { lines in
             guard !lines.contains(line) else { return false }

@@ -1,45 +1,67 @@
 import ArgumentParser
 import PolicyServer
+import Reports
 import UpdatePolicy
 
 /// `versiongate lockout-key`: the keys that sign lockouts.
 struct LockoutKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lockout-key",
-        abstract: "Make and show keys that sign lockouts.",
+        "lockout-key", "Make and show keys that sign lockouts.",
         discussion: """
             A server with --lockout-key signs lockouts. Apps that pin the public half take any other lockout for a \
             plain message.
-
-            Example:
-              versiongate lockout-key new lockout-key.pem
             """,
+        examples: ["versiongate lockout-key new lockout-key.pem"],
         subcommands: [LockoutKeyNewCommand.self, LockoutKeyShowCommand.self]
     )
-
-    /// Prints the public half of the key in a file.
-    static func show(_ half: LockoutKeyFile.PublicHalf, of file: LockoutKeyFile, _ format: OutputFormat) {
-        switch format {
-        case .json:
-            let object: JSONValue = ["file": file.path, "key_id": half.id, "public_key": half.key]
-            print(object.lines)
-        case .table:
-            let fields = [
-                RecordField(name: "file", value: file.path), RecordField(name: "key id", value: half.id),
-                RecordField(name: "public key", value: half.key),
-            ]
-            print(RecordText(fields).text)
-        }
-    }
 }
 
-extension CommandError {
-    /// Runs what reads or writes the file of a key.
-    static func explainingFiles<Result>(_ body: () throws(ConfigurationError) -> Result) throws -> Result {
+/// `versiongate lockout-key new`
+struct LockoutKeyNewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "new", "Make a key that signs lockouts, and print its public half.",
+        discussion: """
+            The file is for its owner alone, and is never written over: apps may have pinned the key in it. Pin two \
+            public halves in the first version of the app, and keep the second file offline.
+            """,
+        examples: ["versiongate lockout-key new lockout-key.pem"]
+    )
+
+    @OptionGroup var key: LockoutKeyOptions
+
+    func run() async throws { try key.show { file throws(ConfigurationError) in try file.make() } }
+}
+
+/// `versiongate lockout-key show`
+struct LockoutKeyShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "show", "Print the public half of a key that signs lockouts.",
+        examples: ["versiongate lockout-key show lockout-key.pem"]
+    )
+
+    @OptionGroup var key: LockoutKeyOptions
+
+    func run() async throws { try key.show { file throws(ConfigurationError) in try file.publicHalf() } }
+}
+
+/// The file of a key, and how its public half is shown.
+struct LockoutKeyOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The file of the private key.", valueName: "file"), completion: .file())
+    var file = "lockout-key.pem"
+
+    @OptionGroup var output: OutputOptions
+
+    func show(_ publicHalf: (LockoutKeyFile) throws(ConfigurationError) -> LockoutKeyFile.PublicHalf) throws {
+        let half: LockoutKeyFile.PublicHalf
         do throws(ConfigurationError) {
-            return try body()
+            half = try publicHalf(LockoutKeyFile(path: file))
         } catch {
             throw CommandError("\(error)")
         }
+        let fields: [Report.Field] = [
+            .init("file", json: "file", .text(file)), .init("key id", json: "key_id", .text(half.id)),
+            .init("public key", json: "public_key", .text(half.key)),
+        ]
+        output.print(Report(at: .now(), [.fields(fields)]))
     }
 }

@@ -3,13 +3,13 @@ import Foundation
 import Logging
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `versiongate migrate`
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate",
-        abstract: "Create the schema in the database, or bring it up to date.",
+        "migrate", "Create the schema in the database, or bring it up to date.",
         discussion: """
             Each migration is applied in a transaction of its own; running the command twice, or on two machines at \
             once, applies each once. The database role needs to own the schema, and the first time to create roles.
@@ -20,22 +20,16 @@ struct MigrateCommand: AsyncParsableCommand {
             --print prints the schema of this binary: all its migrations in order, as one script for psql, which \
             keeps the same record. Where something is defined twice, the last definition is in force. To see the \
             schema of a database, use pg_dump --schema-only.
-
-            Examples:
-              versiongate migrate --status
-              versiongate migrate --print | psql --no-psqlrc \\
-                postgresql://owner@db.example.com/versiongate
-              versiongate migrate --database-url \\
-                postgresql://owner@db.example.com/versiongate
-            """
+            """,
+        examples: [
+            "versiongate migrate --status",
+            "versiongate migrate --print | psql --no-psqlrc postgresql://owner@db.example.com/versiongate",
+            "versiongate migrate --database-url postgresql://owner@db.example.com/versiongate",
+        ]
     )
 
-    @Flag(help: "Show what is applied and what is pending, and change nothing.")
-    var status = false
-
-    @Flag(name: .customLong("print"), help: "Print the schema as SQL, without a database.")
-    var prints = false
-
+    @Flag(help: "Show what is applied and what is pending, and change nothing.") var status = false
+    @Flag(name: .customLong("print"), help: "Print the schema as SQL, without a database.") var prints = false
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
@@ -72,21 +66,21 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     private func show(_ status: SchemaStatus) {
-        let rows =
-            status.applied.map { Row(name: $0.name, state: "applied") }
-            + status.pending.map { Row(name: $0.name, state: "pending") }
-            + status.unknown.map { Row(name: $0, state: "applied, unknown to this binary") }
-        output.print(rows, ifEmpty: "No migrations.")
-    }
-
-    private struct Row: ListedObject {
-        let name: String
-        let state: String
-
-        static let header = ["MIGRATION", "STATE"]
-
-        var cells: [String] { [name, state] }
-
-        var json: JSONValue { ["name": name, "state": state] }
+        let states =
+            status.applied.map { ($0.name, "applied", Tone.good) }
+            + status.pending.map { ($0.name, "pending", .part) }
+            + status.unknown.map { ($0, "applied, unknown to this binary", .plain) }
+        output.print(
+            Report(
+                at: .now(),
+                Table(
+                    ifEmpty: "No migrations.", states,
+                    columns: [
+                        Column("Migration", json: "name", isName: true) { .text($0.0) },
+                        Column("State", json: "state") { .tag($0.1, $0.2) },
+                    ]
+                )
+            )
+        )
     }
 }

@@ -3,78 +3,53 @@ import UpdatePolicy
 
 /// A chart as text: its question and answer, a line for each place on its axis with a bar, and what the characters mean.
 struct ChartText {
-    private let chart: Chart
-    private let terminal: Terminal
-    private let mostLines: Int
+    let chart: Chart
+    let terminal: Terminal
 
-    /// The characters of series; those that are taken together have one of their own.
-    private static let letters: [(character: Character, style: TextStyle)] = [
-        ("A", .green), ("B", .cyan), ("C", .blue), ("D", .magenta), ("E", .yellow), ("F", .red), ("G", .bold),
-    ]
-    /// The most series that have a column beside the bar.
-    private static let mostColumns = 2
-    private static let widestBar = 60
+    /// A place on the axis, or some of an axis of time that are taken together.
+    private typealias Line = (name: String, checks: Int64?, values: [Double?])
 
-    /// Prepares a chart.
-    ///
-    /// - Parameter mostLines: Of more places on an axis of time, some are taken together.
-    init(_ chart: Chart, mostLines: Int = 16, on terminal: Terminal) {
-        self.chart = chart
-        self.mostLines = mostLines
-        self.terminal = terminal
-    }
+    /// The most lines of an axis of time.
+    private var mostLines: Int { chart.shape == .stackedAreas ? 31 : 16 }
 
     /// All of it, without a line break at its end.
     var text: String {
-        let head = "\(terminal.styled(chart.question.visible(), .bold))\n\(terminal.paragraphs(chart.answer.visible()))"
+        let head = terminal.styled(chart.question.visible(), .bold) + "\n" + terminal.paragraphs(chart.answer.visible())
         guard !chart.isEmpty else { return head }
-        var table = TextTable(header: header, widestBar: Self.widestBar)
-        for line in lines { table.add(cells: cells(line), bar: bar(line)) }
-        let legend = table.barWidth(on: terminal) == nil ? "" : legend
-        return [head, table.text(for: terminal), terminal.paragraphs(legend), marks].filter { !$0.isEmpty }
-            .joined(separator: "\n")
+        let lines = lines
+        var table = TextTable(header, widestBar: 60)
+        for line in lines { table.add(cells(line).map { ($0, nil) }, bar: bar(line, lines)) }
+        let marks = chart.marks.map { mark in
+            let label = mark.label.text(at: nil) { TimeText.local($0) }
+            return terminal.paragraphs("\(TimeText.local(mark.at))  change \(mark.change): \(label.visible())")
+        }
+        let legend = chart.series.count > 1 && table.barWidth(on: terminal) != nil ? [terminal.paragraphs(legend)] : []
+        return ([head, table.text(on: terminal)] + legend + marks).joined(separator: "\n")
     }
 
-    /// Some places that are taken together, or one.
-    private struct Line {
-        let name: String
-        let checks: Int64?
-        let values: [Double?]
-    }
+    private var isOfNames: Bool { if case .names = chart.axis { true } else { false } }
+    /// Whether the numbers of each series have a column beside the bar.
+    private var hasColumns: Bool { chart.series.count <= 2 }
+    private var hasChecks: Bool { if case .time = chart.axis { !chart.checks.isEmpty } else { false } }
+    /// How many places a line takes together.
+    private var size: Int { isOfNames ? 1 : max(1, (chart.axis.count + mostLines - 1) / mostLines) }
 
     private var header: [String] {
         let place =
             switch chart.axis {
-            case .time:
-                size == 1
-                    ? chart.isHourly ? "HOUR FROM" : "DAY (UTC)"
-                    : "\(size) \(chart.isHourly ? "HOURS FROM" : "DAYS FROM (UTC)")"
+            case .time where size > 1: "\(size) \(chart.isHourly ? "HOURS FROM" : "DAYS FROM (UTC)")"
+            case .time: chart.isHourly ? "HOUR FROM" : "DAY (UTC)"
             case .elapsed: "AFTER"
             case .names: chart.name.uppercased()
             }
         return [place] + (hasChecks ? ["CHECKS"] : []) + (hasColumns ? chart.series.map { $0.name.uppercased() } : [])
     }
 
-    private var hasColumns: Bool { chart.series.count <= Self.mostColumns }
-
-    private var hasChecks: Bool {
-        if case .time = chart.axis { return !chart.checks.isEmpty }
-        return false
-    }
-
-    /// How many places a line takes together.
-    private var size: Int {
-        if case .names = chart.axis { return 1 }
-        return max(1, (chart.axis.count + mostLines - 1) / mostLines)
-    }
-
     private var lines: [Line] {
         let count = chart.axis.count
-        var isLong = true
-        if case .names = chart.axis { isLong = false }
-        let lines = stride(from: 0, to: count, by: size).map { start in line(start..<min(start + size, count)) }
+        let lines = stride(from: 0, to: count, by: size).map { line($0..<min($0 + size, count)) }
         // What lies before the first count says nothing.
-        return isLong ? Array(lines.drop { $0.values.allSatisfy { $0 == nil } }) : lines
+        return isOfNames ? lines : Array(lines.drop { $0.values.allSatisfy { $0 == nil } })
     }
 
     private func line(_ places: Range<Int>) -> Line {
@@ -87,61 +62,52 @@ struct ChartText {
             guard let checks, checks > 0 else { return series.values[first] }
             return counted.reduce(0) { $0 + (series.values[$1] ?? 0) * Double(chart.checks[$1]) } / Double(checks)
         }
-        return Line(name: name(places.lowerBound), checks: checks, values: values)
+        return (name(places.lowerBound), checks, values)
     }
 
     private func name(_ place: Int) -> String {
         switch chart.axis {
-        case .time(let times):
-            return chart.isHourly ? TimeText.local(times[place]) : NumberText.date(times[place])
-        case .elapsed(let times):
-            return times[place] == 0 ? "0 h" : NumberText.duration(microseconds: times[place])
-        case .names(let names): return ChangeWords.local.sentence(names[place])
+        case .time(let times): chart.isHourly ? TimeText.local(times[place]) : NumberText.date(times[place])
+        case .elapsed(let times): times[place] == 0 ? "0 h" : NumberText.duration(microseconds: times[place])
+        case .names(let names): chart.sentences.isEmpty ? names[place] : chart.sentences[place].local
         }
     }
 
     private func cells(_ line: Line) -> [String] {
         let values = line.values.map { value -> String in
             guard let value else { return "-" }
-            guard chart.unit == .share else { return NumberText.count(Int64(value.rounded())) }
-            guard let checks = line.checks else { return NumberText.percent(value, of: 1) }
-            return NumberText.share(value * Double(checks), of: Double(checks))
+            guard chart.unit == .share, let checks = line.checks.map(Double.init) else { return chart.text(value) }
+            return NumberText.share(value * checks, of: checks)
         }
         return [line.name] + (hasChecks ? [line.checks.map { NumberText.count($0) } ?? "-"] : [])
             + (hasColumns ? values : [])
     }
 
-    private func bar(_ line: Line) -> Bar {
+    private func bar(_ line: Line, _ lines: [Line]) -> Bar {
+        let greatest = lines.map { $0.values.reduce(0) { $0 + ($1 ?? 0) } }.max() ?? 0
         let scale = chart.unit == .share ? 1 : max(1, greatest)
-        let parts = zip(line.values, characters).compactMap { value, drawn in
-            value.map { (part: $0 / scale, character: drawn.character, style: drawn.style) }
-        }
-        return chart.shape == .lines ? Bar(points: parts) : Bar(parts)
+        return Bar(
+            parts: zip(line.values, marks).compactMap { value, mark in value.map { ($0 / scale, mark.0, mark.1) } },
+            arePoints: chart.shape == .lines
+        )
     }
 
-    /// The longest bar of numbers.
-    private var greatest: Double {
-        lines.map { $0.values.reduce(0) { $0 + ($1 ?? 0) } }.max() ?? 0
-    }
-
-    private var characters: [(character: Character, style: TextStyle)] {
-        chart.series.enumerated().map { index, series in
+    /// The character of each series.
+    private var marks: [(Character, TextStyle)] {
+        let letters: [(Character, TextStyle)] = [
+            ("A", .green), ("B", .cyan), ("C", .blue), ("D", .magenta), ("E", .yellow), ("F", .red), ("G", .bold),
+        ]
+        return chart.series.enumerated().map { index, series in
             if series.name == Chart.others { return ("-", .yellow) }
             if series.name == Chart.lockout { return ("!", .red) }
-            return hasColumns && chart.shape != .lines ? ("#", .green) : Self.letters[index % Self.letters.count]
+            return hasColumns && chart.shape != .lines ? ("#", .green) : letters[index % letters.count]
         }
     }
 
     private var legend: String {
-        guard chart.series.count > 1 else { return "" }
-        let names = zip(chart.series, characters).map { series, drawn in
-            "\(terminal.styled(String(drawn.character), drawn.style)) \(series.name.visible())"
+        let names = zip(chart.series, marks).map { series, mark in
+            "\(terminal.styled(String(mark.0), mark.1)) \(series.name.visible())"
         }
         return (names + (chart.shape == .lines ? ["\(Bar.several) several"] : [])).joined(separator: "  ")
-    }
-
-    private var marks: String {
-        chart.marks.map { terminal.paragraphs("\(TimeText.local($0.at))  change \($0.change): \($0.label.visible())") }
-            .joined(separator: "\n")
     }
 }

@@ -42,7 +42,7 @@ package struct CommandContext: Sendable {
         standardError = Terminal(descriptor: STDERR_FILENO, environment: invocation.environment)
         print = { Swift.print($0, terminator: "") }
         printError = { DescriptorWriter.write($0, to: STDERR_FILENO) }
-        secondsAheadOfUTC = LocalTime.offsetOfThisMachine
+        secondsAheadOfUTC = TimeText.offsetOfThisMachine
         openSession = Self.openNewSession
     }
 
@@ -70,7 +70,7 @@ package struct CommandContext: Sendable {
         standardError = .file
         self.print = print
         self.printError = printError
-        self.secondsAheadOfUTC = secondsAheadOfUTC ?? LocalTime.offsetOfThisMachine
+        self.secondsAheadOfUTC = secondsAheadOfUTC ?? TimeText.offsetOfThisMachine
         self.openSession = openSession ?? Self.openNewSession
     }
 }

@@ -38,7 +38,7 @@ struct ApplyCommand: AsyncParsableCommand {
     )
     var revision: Int64?
 
-    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
+    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"))
     var bundle: String?
 
     @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases.")
@@ -52,31 +52,24 @@ struct ApplyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let policyFile = try PolicyFile(file, bundle: bundle)
-        let present = try await database.editedPolicy()
-        if let revision, revision != present.version.revision {
-            throw policyFile.commandError(
-                .otherRevision(present.version.revision, expected: revision, change: present.change)
-            )
-        }
-        let difference = try policyFile.difference(from: present.policy)
-        policyFile.warnOfOneApp(in: present.policy, command: "apply")
+        let plan = try await policyFile.plan(on: database, revision: revision)
+        policyFile.warnOfOneApp(in: plan.present.policy, command: "apply")
         let doubt = policyFile.doubt
-        if let doubt, options.dryRun { CommandError(doubt).printAsWarning() }
-        if let doubt, !options.dryRun, options.yes || !Terminal.canAsk {
+        if options.dryRun {
+            if let doubt { CommandError(doubt).printAsWarning() }
+        } else if let doubt, options.yes || !Terminal.canAsk {
             throw CommandError("\(doubt)\nNothing was changed.")
+        } else if options.yes {
+            if !removals { try policyFile.requireFewRemovals(plan) }
+            if !overBrakes { try policyFile.requireNoBrakes(plan.takenBack) }
         }
-        if options.yes, !removals, !options.dryRun {
-            try policyFile.requireFewRemovals(difference, from: present.policy)
-        }
-        let takenBack = try await policyFile.takenBack(difference, from: present.version, database)
-        if options.yes, !overBrakes, !options.dryRun { try policyFile.requireNoBrakes(takenBack) }
-        if let text = takenBack.text { printError("\(text)\n") }
+        if let text = plan.takenBack.text { printError("\(text)\n") }
         try await policyFile.explaining {
             try await options.edit(
                 on: database, asksAboutRemovals: true, asksAboutMassEdits: true,
                 doubts: { _ in [doubt].compactMap(\.self) }
             ) { editor in
-                try editor.make(difference, from: present.version)
+                try editor.make(plan.difference, from: plan.present.version)
             }
         }
     }

@@ -7,6 +7,14 @@ struct EditedPolicy: Sendable {
     let version: PolicyVersion
     let change: PolicyChange?
     let policy: Policy
+
+    /// - Parameter revision: The policy as it stood at this revision; nil: today's.
+    init(_ session: PostgresSession, revision: Int64? = nil) throws {
+        let (policy, history) = (try PolicyReader.editedPolicy(session, revision: revision), try PolicyHistory(session))
+        let token = try revision.map { try history.version(of: $0).token } ?? policy.token
+        (version, self.policy) = (PolicyVersion(revision: policy.revision, token: token), policy)
+        change = try history.change(policy.revision)
+    }
 }
 
 /// A state of the policy in the past: a revision, or a time.
@@ -35,14 +43,9 @@ extension DatabaseOptions {
                 case nil: nil
                 case .revision(let revision): revision
                 case .time(let time):
-                    try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option, .past))
+                    try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option))
                 }
-            var policy = try PolicyReader.editedPolicy(session, revision: revision)
-            if let revision { policy.token = try PolicyHistory(session).version(of: revision).token }
-            return EditedPolicy(
-                version: PolicyVersion(revision: policy.revision, token: policy.token),
-                change: try PolicyHistory(session).change(policy.revision), policy: policy
-            )
+            return try EditedPolicy(session, revision: revision)
         }
     }
 }

@@ -30,13 +30,12 @@ struct ExportCommand: AsyncParsableCommand {
     var output: String?
 
     @Option(
-        help: ArgumentHelp("Only this app, with its releases and rules.", valueName: "bundle"),
-        completion: .bundles
+        help: ArgumentHelp("Only this app, with its releases and rules.", valueName: "bundle")
     )
     var bundle: String?
 
     @Option(
-        help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"), completion: .changes,
+        help: ArgumentHelp("The policy as it stood at this revision.", valueName: "number"),
         transform: WholeNumber.parse
     )
     var revision: Int64?

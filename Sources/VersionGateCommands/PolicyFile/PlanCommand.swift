@@ -42,7 +42,7 @@ struct PlanCommand: AsyncParsableCommand {
     @Argument(help: "The policy file; - reads standard input.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"), completion: .bundles)
+    @Option(help: ArgumentHelp("The app that the file is about.", valueName: "bundle"))
     var bundle: String?
 
     @Option(help: "How to print: table for people, json for programs, markdown for a pull request.")
@@ -58,42 +58,35 @@ struct PlanCommand: AsyncParsableCommand {
     func run() async throws {
         let policyFile = try PolicyFile(file, bundle: bundle)
         if let doubt = policyFile.doubt { CommandError(doubt).printAsWarning() }
-        let present = try await database.editedPolicy()
-        let difference = try policyFile.difference(from: present.policy)
-        let takenBack = try await policyFile.takenBack(difference, from: present.version, database)
+        let plan = try await policyFile.plan(on: database)
         let warnings = EditWarnings()
-        let (change, impact, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
+        let (edit, name) = try await database.withConnection(as: .admin, onNotice: warnings.print) {
             connection,
             logger,
             name in
             try await Progress.showing("Trying the edits") {
                 let editing = PolicyEditing(connection, logger: logger)
                 try await editing.prepare(commits: false) { _ in }
-                let outcome = try await policyFile.explaining {
-                    try await editing.rehearse { editor in try editor.make(difference, from: present.version) }
+                return try await policyFile.explaining {
+                    (try await editing.dryRun { try $0.make(plan.difference, from: plan.present.version) }, name)
                 }
-                guard case .needsReview(let edit, let before) = outcome else {
-                    return (outcome.change, EditImpact?.none, name)
-                }
-                return (edit.change, try await EditImpact(of: edit, before: before, connection), name)
             }
         }
-        let revision = present.version.revision
-        let scope =
-            (bundle.map { " --bundle \($0.shellWord)" } ?? "") + (takenBack.hasBrakes ? " --over-brakes" : "")
+        let revision = plan.present.version.revision
+        let scope = policyFile.scope + (plan.takenBack.hasBrakes ? " --over-brakes" : "")
         let report = PlanReport(
-            revision: revision, change: change, impact: impact,
+            revision: revision, change: edit?.change, impact: try edit?.reach.map { try EditImpact(of: $0) },
             unchanged: "No differences: the policy at revision \(revision) is as the file says.",
-            ending: "To do exactly this: \(PrintedCommand("apply \(file.shellWord)\(scope) --revision \(revision)"))",
-            audiences: PlanReport.audiences(before: present.policy.rules, after: policyFile.rules),
-            warnings: warnings.lines, takenBack: takenBack, terminal: .standardOutput
+            ending: "To apply exactly this: \(command: "apply \(file.shellWord)\(scope) --revision \(revision)")",
+            audiences: PlanReport.audiences(before: plan.present.policy.rules, after: policyFile.rules),
+            warnings: warnings.lines, takenBack: plan.takenBack, terminal: .standardOutput
         )
         switch format {
         case .json: print(report.json.lines)
         case .table: print(report.text)
         case .markdown: print(report.markdown(database: name))
         }
-        policyFile.warnOfOneApp(in: present.policy, command: "plan")
-        if change != nil { throw Self.differencesExist }
+        policyFile.warnOfOneApp(in: plan.present.policy, command: "plan")
+        if edit != nil { throw Self.differencesExist }
     }
 }

@@ -1,16 +1,17 @@
 import PolicyStore
+import Reports
 import UpdatePolicy
 
-/// Shows what an edit would change: that of a policy file, or of a command that is only tried.
+/// What an edit would change: that of a policy file, or of a command that is only tried.
 struct PlanReport {
     /// The state of the policy that the edit starts from; nil where another edit came between.
     let revision: Int64?
     let change: PolicyChange?
     var impact: EditImpact?
-    /// The line for people where there are no differences.
+    /// What is said to people where there are no differences.
     let unchanged: String
-    /// The last line for people where there are some: how they are made, or that nothing was.
-    let ending: String
+    /// What is said to people at the end where there are some: how they are made, or that nothing was.
+    let ending: Sentence
     /// The clients that rules are for, by key.
     var audiences: [String: String] = [:]
     /// The warnings of the database.
@@ -18,28 +19,23 @@ struct PlanReport {
     /// The changes that it would take back.
     var takenBack = TakenBack(changes: [])
     let terminal: Terminal
-    /// Whether a column's value before and after stand on lines of their own, as in a diff.
-    var splitsColumns = false
 
     /// For people, without a line break at its end.
     var text: String {
-        guard let change else {
-            return unchanged
-        }
-        var lines = change.rows.flatMap(lines)
-        lines.append("")
-        lines.append("\(Self.counts(change)). Planned\(atRevision).")
-        if let impact { lines.append(impact.text(on: terminal)) }
-        if let reason = impact?.approvalReason { lines.append(terminal.paragraphs("Needs approval: \(reason).")) }
-        if let text = takenBack.text { lines.append(text) }
-        lines.append(ending)
-        return lines.joined(separator: "\n")
+        guard let change else { return unchanged }
+        let rows = ChangeText(terminal: terminal, isPlan: true, audiences: audiences)
+        let parts = [
+            "", "\(counts(change)). Planned\(atRevision).", impact?.report.text(on: terminal),
+            impact?.approvalReason.map { terminal.paragraphs("Needs approval: \($0).") }, takenBack.text,
+            terminal.paragraphs(ending.local),
+        ]
+        return (change.rows.flatMap(rows.lines) + parts.compactMap(\.self)).joined(separator: "\n")
     }
 
-    var atRevision: String { revision.map { " at revision \($0)" } ?? "" }
+    private var atRevision: String { revision.map { " at revision \($0)" } ?? "" }
 
     /// The numbers of rows that are added, changed and removed.
-    static func counts(_ change: PolicyChange) -> String {
+    private func counts(_ change: PolicyChange) -> String {
         [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
             .joined(separator: ", ")
@@ -47,87 +43,74 @@ struct PlanReport {
 
     /// For programs.
     var json: JSONValue {
-        let differences = (change?.rows ?? []).map(Self.difference)
-        return [
-            "revision": revision, "differences": differences, "impact": impact.map(Self.impact),
-            "takes_back": takenBack.json,
-        ]
-    }
-
-    private static func difference(_ row: PolicyChange.Row) -> JSONValue {
-        let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column -> JSONValue in
-            ["name": column.name, "before": column.before, "after": column.after]
+        let differences = (change?.rows ?? []).map { row -> JSONValue in
+            let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column -> JSONValue in
+                ["name": column.name, "before": column.before, "after": column.after]
+            }
+            return ["kind": row.kind.rawValue, "table": row.table, "key": row.key, "columns": columns]
         }
-        return ["kind": row.kind.rawValue, "table": row.table, "key": row.key, "columns": columns]
-    }
-
-    private static func impact(_ impact: EditImpact) -> JSONValue {
-        [
-            "checks": impact.impact.checks, "new_lockouts": impact.impact.newLockouts,
-            "approval": impact.approvalReason,
-        ]
+        let impact = impact.map { impact -> JSONValue in
+            [
+                "checks": impact.impact.checks, "new_lockouts": impact.impact.newLockouts,
+                "approval": impact.approvalReason,
+            ]
+        }
+        return ["revision": revision, "differences": differences, "impact": impact, "takes_back": takenBack.json]
     }
 
     /// The clients that rules are for; of one that is before and after, as it is after.
     static func audiences(before: [Rule], after: [Rule]) -> [String: String] {
         Dictionary((before + after).map { ($0.key, $0.who) }) { $1 }
     }
+}
 
-    func lines(_ row: PolicyChange.Row) -> [String] {
-        let audience = row.table == PolicyTable.rules.rawValue ? audiences[row.key] : nil
-        let name = ChangeWords.local.name(row) + (audience.map { " (\($0.visible()))" } ?? "")
-        let title = terminal.paragraphs("\(Self.sign(row.kind)) \(name)", indentation: "  ")
-        switch row.kind {
-        case .added:
-            return [terminal.styled(title, .green)]
-                + ChangeWords.changedFromDefault(row).flatMap { column in
-                    column.after.map {
-                        marked(
-                            "+", "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))",
-                            .green
-                        )
-                    }
-                        ?? []
-                }
-        case .removed:
-            return [terminal.styled(title, .red)]
-                + ChangeWords.changedFromDefault(row).flatMap { column in
-                    column.before.map {
-                        marked(
-                            "-", "\(column.name): \(ChangeWords.local.value($0, of: column.name, in: row.table))", .red
-                        )
-                    }
-                        ?? []
-                }
-        case .changed:
-            return [terminal.styled(title, .yellow)] + row.columns.flatMap { change($0, in: row.table) }
+extension PlanReport {
+    /// The most characters of differences: a comment of GitHub has at most 65,536.
+    private static let mostCharacters = 40_000
+
+    /// For a comment of a pull request, without a line break at its end.
+    ///
+    /// Whatever comes from the policy, from clients or from the database stands in code, where it is neither markup nor a
+    /// link nor mentions anybody.
+    func markdown(database: String) -> String {
+        let title = "### versiongate plan: "
+        guard let change else {
+            return
+                "\(title)no differences\n\nThe policy\(atRevision) of \(Report.code(database)) is as the file says."
         }
+        func list(_ title: String, _ items: [String]) -> String? {
+            items.isEmpty ? nil : "**\(title)**\n\n" + items.map { "- \(Report.code($0))" }.joined(separator: "\n")
+        }
+        let command = ending.segments.compactMap { if case .command(let command) = $0 { command } else { nil } }.first
+        let parts = [
+            title + counts(change), "On \(Report.code(database))\(atRevision).",
+            impact?.approvalReason.map { "**Needs approval:** \(Report.code($0))" }, list("Warnings", warnings),
+            list("Takes back", takenBack.lines(takenBack.changes).map { String($0.dropFirst(2)) }),
+            impact.map { "**Impact**\n\n" + $0.report.markdown(time: TimeText.local) },
+            "**Differences**\n\n" + differences(change), command.map { "To apply exactly this: \(Report.code($0))" },
+        ]
+        return parts.compactMap(\.self).joined(separator: "\n\n")
     }
 
-    private static func sign(_ kind: PolicyChange.Kind) -> String {
-        switch kind {
-        case .added: "+"
-        case .changed: "~"
-        case .removed: "-"
+    private func differences(_ change: PolicyChange) -> String {
+        let rows = ChangeText(terminal: .file, isPlan: true, splitsColumns: true, audiences: audiences)
+        let lines = change.rows.flatMap(rows.lines).map(Self.diffLine)
+        var taken = 0
+        let shown = lines.prefix { line in
+            taken += line.count + 1
+            return taken <= Self.mostCharacters
         }
+        let more = lines.count - shown.count
+        return Report.fenced(Array(shown), language: "diff")
+            + (more > 0 ? "\n\nand \(more) more lines, which `\(PrintedCommand("plan FILE"))` shows" : "")
     }
 
-    /// A column on one line, or the lines before and after where there are several.
-    private func change(_ column: PolicyChange.Column, in table: String) -> [String] {
-        let texts = [column.before, column.after]
-        guard splitsColumns || texts.contains(where: { $0?.contains("\n") == true }) else {
-            var shown = texts.map { ChangeWords.local.value($0, of: column.name, in: table).visible() }
-            // What differs in parts of a second alone is shown as it is stored.
-            if shown[0] == shown[1] { shown = texts.map { $0 ?? "" } }
-            return ["    \(column.name): \(terminal.styled(shown[0], .red)) -> \(terminal.styled(shown[1], .green))"]
+    /// A line with the sign that colours it in its first column.
+    private static func diffLine(_ line: String) -> String {
+        let text = line.drop { $0 == " " }
+        guard line.first == " ", let sign = text.first, sign == "+" || sign == "-", text.dropFirst().first == " " else {
+            return line.first == "~" ? "!" + line.dropFirst() : line
         }
-        return ["    \(column.name):"] + marked("-", column.before, .red)
-            + marked("+", column.after, .green)
-    }
-
-    private func marked(_ sign: String, _ text: String?, _ style: TextStyle) -> [String] {
-        (text ?? "(none)").split(separator: "\n", omittingEmptySubsequences: false).map {
-            terminal.styled(terminal.paragraphs("    \(sign) \(String($0).visible())", indentation: "      "), style)
-        }
+        return "\(sign)  \(line.prefix(line.count - text.count))\(text.dropFirst(2))"
     }
 }

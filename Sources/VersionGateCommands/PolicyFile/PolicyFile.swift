@@ -7,8 +7,7 @@ import UpdatePolicy
 /// A policy file that was read; errors name the file and the line.
 struct PolicyFile: Sendable {
     /// The name as messages show it.
-    let name: String
-    /// The path as it was given.
+    private let name: String
     private let path: String
     /// The app that the file is about; nil: it is the whole policy.
     private let bundle: String?
@@ -16,35 +15,23 @@ struct PolicyFile: Sendable {
     /// The revision of which it was exported, as its first line says.
     private let origin: (revision: Int64, token: String)?
 
-    /// Reads the file, or standard input for `-`.
-    ///
-    /// - Parameter bundle: The app that the file is about; nil: it is the whole policy.
-    init(_ path: String, bundle: String? = nil) throws {
-        self.path = path
-        self.bundle = bundle
-        name = InputFile.name(path)
-        let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
-        origin = PolicyDocument.origin(bytes)
-        do {
-            document = try PolicyDocument(bytes)
-        } catch {
-            throw CommandError(
-                error.faults.map { [name] in $0.description(file: name).visible(keepsNewlines: true) }.joined(
-                    separator: "\n"
-                )
-            )
-        }
+    /// What the file would do to the policy as it is.
+    struct Plan: Sendable {
+        let present: EditedPolicy
+        let difference: PolicyDifference
+        let takenBack: TakenBack
     }
 
-    /// The edits that turn a policy into that of the file.
-    ///
-    /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
-    func difference(from present: Policy) throws -> PolicyDifference {
-        if let bundle { try report(document.faults(ofApp: bundle, in: present)) }
-        let difference = PolicyDifference(from: bundle.map { present.part(of: $0) } ?? present, to: document.policy)
-        try report(document.faults(of: difference) + templateFaults(difference))
-        return difference
+    /// Reads the file, or standard input for `-`.
+    init(_ path: String, bundle: String? = nil) throws {
+        (self.path, self.bundle, name) = (path, bundle, InputFile.name(path))
+        let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
+        origin = PolicyDocument.origin(bytes)
+        do { document = try PolicyDocument(bytes) } catch { throw Self.error(error.faults, in: name) }
     }
+
+    /// The rules of the file.
+    var rules: [Rule] { document.policy.rules }
 
     /// Why the file may have been cut; nil if it ends with the mark of its end.
     var doubt: String? {
@@ -53,77 +40,39 @@ struct PolicyFile: Sendable {
             : "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last line: ..."
     }
 
-    /// The rules of the file.
-    var rules: [Rule] { document.policy.rules }
-
-    /// Warns where the file seems to be the part of one app, and is taken for the whole policy.
-    func warnOfOneApp(in present: Policy, command: String) {
-        guard bundle == nil, document.policy.apps.count == 1, present.apps.count > 1,
-            let app = document.policy.apps.first
-        else { return }
-        CommandError(
-            "\(name) has one app, and the policy has \(present.apps.count), of which the others go; did you mean --bundle: "
-                + "\(PrintedCommand("\(command) \(path.shellWord) --bundle \(app.bundle.shellWord)"))"
-        ).printAsWarning()
-    }
-
-    /// The changes that the file would take back, of those since the revision that it was exported from; of all where it does
-    /// not say which, or where that was of another database.
-    func takenBack(
-        _ difference: PolicyDifference,
-        from version: PolicyVersion,
-        _ database: DatabaseOptions
-    ) async throws -> TakenBack {
-        guard !difference.edits.isEmpty else { return TakenBack(changes: []) }
-        return try await database.read { reports in
+    /// Compares the file with the policy, and finds the changes that it would take back, of those since the revision that it was
+    /// exported from; of all where it does not say which, or where that was of another database.
+    ///
+    /// - Parameter revision: The revision that was planned for; nil: any.
+    func plan(on database: DatabaseOptions, revision: Int64? = nil) async throws -> Plan {
+        try await database.read { reports in
             let session = reports.session
+            let present = try EditedPolicy(session)
+            if let revision, revision != present.version.revision {
+                throw error(.otherRevision(present.version.revision, expected: revision, change: present.change))
+            }
+            let difference = try difference(from: present.policy)
+            guard !difference.edits.isEmpty else {
+                return Plan(present: present, difference: difference, takenBack: TakenBack(changes: []))
+            }
             let known = try origin.flatMap { origin in
                 try TakenBackChange.isKnown(origin.revision, token: origin.token, session) ? origin.revision : nil
             }
-            return TakenBack(
-                changes: try TakenBackChange.all(in: difference, from: version, since: known ?? 0, session),
-                now: try CommandClock(session).now
-            )
+            let changes = try TakenBackChange.all(in: difference, from: present.version, since: known ?? 0, session)
+            let takenBack = TakenBack(changes: changes, now: try CommandClock(session).now)
+            return Plan(present: present, difference: difference, takenBack: takenBack)
         }
     }
 
-    /// Refuses to take back what was done to stop harm.
-    func requireNoBrakes(_ takenBack: TakenBack) throws {
-        let brakes = takenBack.lines(takenBack.changes.filter(\.isBrake))
-        guard !brakes.isEmpty else { return }
-        let scope = bundle.map { " --bundle \($0.shellWord)" } ?? ""
-        throw CommandError(
-            "\(name) would take back what was done to stop harm; nothing was changed:\n"
-                + brakes.joined(separator: "\n").visible(keepsNewlines: true)
-                + "\nWrite into the file what is to stay, from `\(PrintedCommand("export\(scope)"))`; if it is meant to be taken back, "
-                + "repeat it with --over-brakes"
-        )
+    /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
+    private func difference(from present: Policy) throws -> PolicyDifference {
+        let appFaults = bundle.map { document.faults(ofApp: $0, in: present) } ?? []
+        guard appFaults.isEmpty else { throw Self.error(appFaults, in: name) }
+        let difference = PolicyDifference(from: bundle.map { present.part(of: $0) } ?? present, to: document.policy)
+        let faults = document.faults(of: difference) + templateFaults(difference)
+        guard faults.isEmpty else { throw Self.error(faults, in: name) }
+        return difference
     }
-
-    /// Refuses to remove more than a tenth of the rules or releases of an app, and at least three, which is rather a file
-    /// that was cut or is old than what was meant.
-    func requireFewRemovals(_ difference: PolicyDifference, from present: Policy) throws {
-        let removed = difference.edits.filter { $0.after == nil }
-        for (table, noun, all) in [
-            (PolicyTable.rules, "rules", present.rules.map(\.bundle)),
-            (.releases, "releases", present.releases.map { Optional($0.bundle) }),
-        ] {
-            let totals = Dictionary(grouping: all) { $0 }.mapValues(\.count)
-            let gone = Dictionary(grouping: removed.filter { $0.table == table }) { $0.before?["bundle"].text }
-                .mapValues(\.count)
-            for (bundle, count) in gone.sorted(by: { ($0.key ?? "") < ($1.key ?? "") }) {
-                guard count >= Self.fewestRemovals, count * 10 > totals[bundle] ?? 0 else { continue }
-                throw CommandError(
-                    "\(name) would remove \(count) of the \(totals[bundle] ?? 0) \(noun) \(bundle.map { "of \($0)" } ?? "for every app"); "
-                        + "nothing was changed; look at it with `\(PrintedCommand("plan \(path.shellWord)"))`, and if it is meant, "
-                        + "repeat it with --removals"
-                )
-            }
-        }
-    }
-
-    /// How many rows must go before a tenth of them is many.
-    private static let fewestRemovals = 3
 
     /// The faults of the templates that the file changes; one that SQL wrote and that stays is not the file's.
     private func templateFaults(_ difference: PolicyDifference) -> [PolicyFileFault] {
@@ -146,14 +95,70 @@ struct PolicyFile: Sendable {
         }
     }
 
-    private func report(_ faults: [PolicyFileFault]) throws {
-        guard faults.isEmpty else {
-            throw CommandError(
-                faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
-            )
-        }
+    private static func error(_ faults: [PolicyFileFault], in name: String) -> CommandError {
+        CommandError(
+            faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
+        )
+    }
+}
+
+// MARK: - What is not meant
+
+extension PolicyFile {
+    /// A command about the file.
+    private func command(_ verb: String) -> PrintedCommand {
+        PrintedCommand("\(verb) \(path.shellWord)\(scope)")
     }
 
+    /// The option for the app.
+    var scope: String { bundle.map { " --bundle \($0.shellWord)" } ?? "" }
+
+    /// Warns where the file seems to be the part of one app, and is taken for the whole policy.
+    func warnOfOneApp(in present: Policy, command: String) {
+        guard bundle == nil, document.policy.apps.count == 1, present.apps.count > 1,
+            let app = document.policy.apps.first
+        else { return }
+        CommandError(
+            "\(name) has one app, and the policy has \(present.apps.count), of which the others go; did you mean --bundle: "
+                + "\(PrintedCommand("\(command) \(path.shellWord) --bundle \(app.bundle.shellWord)"))"
+        ).printAsWarning()
+    }
+
+    /// Refuses to take back what was done to stop harm.
+    func requireNoBrakes(_ takenBack: TakenBack) throws {
+        let brakes = takenBack.lines(takenBack.changes.filter(\.isBrake))
+        guard !brakes.isEmpty else { return }
+        throw CommandError(
+            "\(name) would take back what was done to stop harm; nothing was changed:\n"
+                + brakes.joined(separator: "\n").visible(keepsNewlines: true)
+                + "\nWrite into the file what is to stay, from `\(PrintedCommand("export\(scope)"))`; if it is meant to be taken back, "
+                + "repeat it with --over-brakes"
+        )
+    }
+
+    /// Refuses to remove more than a tenth of the rules or releases of an app, and at least three, which is rather a file
+    /// that was cut or is old than what was meant.
+    func requireFewRemovals(_ plan: Plan) throws {
+        let (removed, policy) = (plan.difference.edits.filter { $0.after == nil }, plan.present.policy)
+        for (table, noun) in [(PolicyTable.rules, "rules"), (.releases, "releases")] {
+            let totals = Dictionary(grouping: policy.rows(of: table)) { $0["bundle"].text }
+            let gone = Dictionary(grouping: removed.filter { $0.table == table }) { $0.before?["bundle"].text }
+            for (bundle, rows) in gone.sorted(by: { ($0.key ?? "") < ($1.key ?? "") }) {
+                let total = totals[bundle]?.count ?? 0
+                guard rows.count >= 3, rows.count * 10 > total else { continue }
+                throw CommandError(
+                    "\(name) would remove \(rows.count) of the \(total) \(noun) \(bundle.map { "of \($0)" } ?? "for every app"); "
+                        + "nothing was changed; look at it with `\(PrintedCommand("plan \(path.shellWord)"))`, and if it is meant, "
+                        + "repeat it with --removals"
+                )
+            }
+        }
+    }
+}
+
+// MARK: - What the database refuses
+
+extension PolicyFile {
     /// Runs `body`, and reports refusals with the lines of the file.
     func explaining<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
@@ -162,16 +167,12 @@ struct PolicyFile: Sendable {
             throw CommandError(refusals.refusals.map(description).joined(separator: "\n"))
         } catch let conflict as PolicyConflict {
             guard case .otherRevision = conflict else { throw conflict }
-            throw commandError(conflict)
+            throw error(conflict)
         }
     }
 
-    /// The error for a policy that has changed, with what to do.
-    func commandError(_ conflict: PolicyConflict) -> CommandError {
-        CommandError(
-            "\(conflict)\nNothing was changed. See what the file changes now: "
-                + "\(PrintedCommand("plan \(path.shellWord)\(bundle.map { " --bundle \($0.shellWord)" } ?? "")"))"
-        )
+    private func error(_ conflict: PolicyConflict) -> CommandError {
+        CommandError("\(conflict)\nNothing was changed. See what the file changes now: \(command("plan"))")
     }
 
     private func description(_ refusal: PolicyRefusal) -> String {

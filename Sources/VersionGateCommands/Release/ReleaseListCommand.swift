@@ -1,5 +1,6 @@
 import ArgumentParser
 import PolicyStore
+import Reports
 import UpdatePolicy
 
 /// `versiongate release list`
@@ -13,7 +14,7 @@ struct ReleaseListCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Only the releases of this app.", valueName: "bundle"), completion: .bundles)
+    @Option(help: ArgumentHelp("Only the releases of this app.", valueName: "bundle"))
     var bundle: String?
 
     @OptionGroup var output: OutputOptions
@@ -22,25 +23,10 @@ struct ReleaseListCommand: AsyncParsableCommand {
     func run() async throws {
         try await database.read { reports in
             try reports.warnOfUnknownApp(bundle)
-            try output.print(
-                try reports.releases(bundle: bundle), json: try reports.releasesJSON(bundle: bundle),
-                ifEmpty: "No releases. To add one: \(PrintedCommand("release add BUNDLE VERSION --platform PLATFORM"))"
+            output.print(
+                Report.releases(try reports.releases(bundle: bundle), at: try CommandClock(reports.session).now)
             )
         }
-    }
-}
-
-extension PolicyReports.ReleaseSummary: ListRow {
-    static let header = ["APP", "PLATFORM", "VERSION", "BUILD", "MIN OS", "REGIONS", "STATE", "NOTES"]
-    static let named = 3
-    static let silent = ["REGIONS": "everywhere"]
-
-    var cells: [String] {
-        [
-            bundle, platform, version, build ?? "-", minOS ?? "-", regions ?? "everywhere",
-            state + (since.map { " \(TimeText.local($0))" } ?? ""),
-            languages.isEmpty ? "-" : languages.joined(separator: ", "),
-        ]
     }
 }
 

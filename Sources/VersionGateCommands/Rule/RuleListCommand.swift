@@ -1,5 +1,6 @@
 import ArgumentParser
 import PolicyStore
+import Reports
 import UpdatePolicy
 
 /// `versiongate rule list`
@@ -18,8 +19,7 @@ struct RuleListCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle"),
-        completion: .bundles
+        help: ArgumentHelp("Only the rules of this app, and those for every app.", valueName: "bundle")
     )
     var bundle: String?
 
@@ -38,58 +38,26 @@ struct RuleListCommand: AsyncParsableCommand {
         try await database.read { reports in
             try reports.warnOfUnknownApp(bundle)
             let now = try CommandClock(reports.session).now
-            let rules = try reports.rules(bundle: bundle, search: search)
+            var rules = try reports.rules(bundle: bundle, search: search)
             if rules.contains(where: { $0.status.locksOut($0.rule) }),
                 let brake = ServerSession.brake(of: try ServerSession.all(reports.session))
             {
                 CommandError(brake).printAsWarning()
             }
-            try output.print(
-                Self.rows(rules, now), json: try reports.rulesJSON(bundle: bundle, search: search),
-                ifEmpty: nothingFound
-            )
+            if output.format == .table {
+                // What sends messages comes before what may do so by itself, and that before what does not.
+                let ranks = Dictionary(grouping: rules) { _, status in
+                    status.name.isSent ? 0 : status.name == .disabled || status.name == .ended ? 2 : 1
+                }
+                rules = (0...2).flatMap { ranks[$0] ?? [] }
+            }
+            output.print(Report.rules(rules, at: now, ifEmpty: nothingFound))
         }
     }
 
-    private var nothingFound: String {
-        let app = bundle.map { " of \($0.visible())" } ?? ""
-        if let search { return "No rule\(app) has \"\(search.visible())\" in it." }
-        return "No rules\(app). To add one: \(PrintedCommand("rule add --help"))"
-    }
-
-    /// What sends messages comes before what may do so by itself, and that before what does not.
-    private static func rows(_ rules: [(rule: Rule, status: RuleStatus)], _ now: Timestamp) -> [Row] {
-        let ranks = rules.map { _, status in
-            status.name.isSent ? 0 : status.name == .disabled || status.name == .ended ? 2 : 1
-        }
-        return rules.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }.map { index in
-            let (rule, status) = rules[index]
-            return Row(
-                rule: rule, status: status, rollout: rule.rollout(at: now), isHeld: rule.holdInForce(at: now) != nil
-            )
-        }
-    }
-
-    private struct Row: ListRow {
-        let rule: Rule
-        let status: RuleStatus
-        let rollout: Percentage
-        let isHeld: Bool
-
-        static let header = ["KEY", "STATUS", "LOCKOUT", "ROLLOUT", "APP", "WHO", "HINTS", "TITLE"]
-        static let silent = ["ROLLOUT": "100 %", "LOCKOUT": "no"]
-
-        var cells: [String] {
-            let hints = [
-                rule.remind.map { "remind \($0)" }, rule.shows.map { "shows \($0)" },
-                rule.skippable ? "skippable" : nil,
-            ]
-            return [
-                rule.key, status.name.rawValue,
-                rule.lockout ? (rule.lockoutWithoutUpdate ? "always" : "yes") : "no",
-                "\(rollout) %\(isHeld ? ", held" : "")",
-                rule.bundle ?? "every app", rule.audience, hints.compactMap(\.self).joined(separator: ", "), rule.title,
-            ]
-        }
+    private var nothingFound: Sentence {
+        let app = bundle.map { " of \($0)" } ?? ""
+        if let search { return "No rule\(app) has \"\(search)\" in it." }
+        return "No rules\(app). To add one: \(command: "rule add --help")"
     }
 }

@@ -8,14 +8,13 @@ actor DatabasePreparation {
     private let source: DatabaseSource
     private let migrates: Bool
     private let logger: Logger
-    private var lease: PrivatePostgresLease?
+    private var running: RunningDatabase?
     /// The migration, which several connections wait for.
     private var migration: Task<Void, any Error>?
 
-    /// How long the server waits for a silent database; checks do not wait meanwhile.
-    private static let responseTimeout: Duration = .seconds(10)
-    /// The same for connecting, which takes five round trips; attempts overlap, so a slow one does not delay the others.
-    private static let connectTimeout: Duration = .seconds(10)
+    /// How long the server waits for a silent database, and to connect, which takes five round trips; checks and other
+    /// attempts do not wait meanwhile.
+    private static let timeout: Duration = .seconds(10)
 
     init(source: DatabaseSource, migrates: Bool, logger: Logger) {
         self.source = source
@@ -23,32 +22,35 @@ actor DatabasePreparation {
         self.logger = logger
     }
 
-    /// Starts the private PostgreSQL, so that a failure is reported at the start.
-    func startPrivateDatabase() async throws {
-        if case .privatePostgres(let postgres) = source, lease == nil {
-            lease = try await postgres.start()
+    /// Starts the private PostgreSQL, so that a failure is reported at the start, and again where it died.
+    @discardableResult
+    func start() async throws -> RunningDatabase {
+        let database: RunningDatabase
+        switch (running, source) {
+        case (let running?, _): database = running
+        case (nil, .named(let address)): database = .named(address)
+        case (nil, .privatePostgres(let postgres)): database = .leased(try await postgres.start())
         }
+        running = database
+        if case .leased(let lease) = database { try await lease.ensureRunning() }
+        return database
     }
 
-    /// The configuration for a connection of the server; restarts a private PostgreSQL that died, and migrates once.
+    /// The database, which is migrated once.
+    private func database() async throws -> RunningDatabase {
+        let database = try await start()
+        if migrates { try await migrate(database) }
+        return database
+    }
+
+    /// The configuration for a connection of the server.
     ///
     /// - Parameter role: Who logs in to the private PostgreSQL; an address says that itself.
     func configuration(as role: DatabaseRole = .server) async throws -> PostgresConfiguration {
-        let database: RunningDatabase
-        switch source {
-        case .named(let address, _):
-            database = .named(address)
-        case .privatePostgres:
-            try await startPrivateDatabase()
-            guard let lease else { preconditionFailure("the private PostgreSQL was started above") }
-            try await lease.ensureRunning()
-            database = .leased(lease)
-        }
-        if migrates { try await migrate(database) }
-        var configuration = database.configuration(as: role)
+        var configuration = try await database().configuration(as: role)
         configuration.applicationName = "versiongate serve"
-        configuration.responseTimeout = Self.responseTimeout
-        configuration.connectTimeout = Self.connectTimeout
+        configuration.responseTimeout = Self.timeout
+        configuration.connectTimeout = Self.timeout
         return configuration
     }
 
@@ -79,23 +81,15 @@ actor DatabasePreparation {
     /// Gives an empty policy in the private PostgreSQL the example.
     ///
     /// - Returns: Whether the app of the example is there.
-    func addExample() async throws -> Bool {
-        var configuration = try await configuration(as: .admin)
-        configuration.applicationName = "versiongate"
-        let connection = try await PostgresConnection.connect(configuration, logger: logger)
-        let result: Result<Bool, any Error>
-        do {
-            result = .success(try await ExamplePolicy.add(PolicyEditing(connection, logger: logger)))
-        } catch {
-            result = .failure(error)
+    nonisolated func addExample() async throws -> Bool {
+        try await database().withConnection(as: .admin, logger: logger, on: .file) { connection in
+            try await ExamplePolicy.add(PolicyEditing(connection, logger: logger))
         }
-        await connection.close()
-        return try result.get()
     }
 
     /// Stops the private PostgreSQL unless others use it.
     func finish() async throws {
-        try await lease?.releaseAndWait()
-        lease = nil
+        if case .leased(let lease)? = running { try await lease.releaseAndWait() }
+        running = nil
     }
 }

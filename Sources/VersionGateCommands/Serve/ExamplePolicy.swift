@@ -24,7 +24,7 @@ enum ExamplePolicy {
         }
         guard isEmpty else { return isThere }
         let osUser = EditOptions.osUser(CommandContext.current.environment)
-        _ = try await editing.edit(by: EditAuthor(osUser: osUser, why: "serve --example")) { editor in
+        _ = try await editing.commit(by: EditAuthor(osUser: osUser, why: "serve --example")) { editor in
             try editor.insert([ColumnValue(\App.bundle, bundle), ColumnValue(\App.name, "Hello")])
             try editor.insert([
                 .owner(bundle), ColumnValue(\StoreLink.platform, "ios"),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Configuration
 import Foundation
 import Logging
 import PolicyServer
@@ -8,8 +9,7 @@ import Systemd
 /// `versiongate serve`
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve",
-        abstract: "Answer the checks of apps.",
+        "serve", "Answer the checks of apps.",
         discussion: """
             Prints one line with both addresses when it is ready. Edits of the policy are live within a second. If \
             the database is lost, the policy in memory keeps answering.
@@ -21,20 +21,17 @@ struct ServeCommand: AsyncParsableCommand {
             --migrate.
 
             With --example and no database, it gives an empty policy an app and a rule, and prints a check to try.
-
-            Examples:
-              versiongate serve
-              versiongate serve --example
-              versiongate serve --port 8081 --management-port 9091
-              versiongate serve --database-url \\
-                postgresql://versiongate_server@db.internal/versiongate
-            """
+            """,
+        examples: [
+            "versiongate serve",
+            "versiongate serve --example",
+            "versiongate serve --port 8081 --management-port 9091",
+            "versiongate serve --database-url postgresql://versiongate_server@db.internal/versiongate",
+        ]
     )
 
     @OptionGroup var settings: SettingOptions
-
-    @Flag(help: "Bring the schema of the database up to date first.")
-    var migrate = false
+    @Flag(help: "Bring the schema of the database up to date first.") var migrate = false
 
     @Flag(help: "Give the private PostgreSQL an example, if its policy is empty, and say what to try.")
     var example = false
@@ -100,7 +97,7 @@ struct ServeCommand: AsyncParsableCommand {
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
         var hasExample = false
         do {
-            try await preparation.startPrivateDatabase()
+            try await preparation.start()
             if example { hasExample = try await preparation.addExample() }
         } catch  where configuration.hasLastGoodPolicy {
             logger.error("The private PostgreSQL cannot be started", metadata: ["error": "\(error)"])
@@ -136,5 +133,60 @@ struct ServeCommand: AsyncParsableCommand {
             ]
         )
         configuration.publicListener.maximumConnections = possible
+    }
+}
+
+/// The settings of the server that are options: a property of the setting's name for each.
+struct SettingOptions: ParsableArguments {
+    @Option(help: .setting("host")) var host: String?
+    @Option(help: .setting("port")) var port: String?
+    @Option(help: .setting("managementHost")) var managementHost: String?
+    @Option(help: .setting("managementPort")) var managementPort: String?
+    @Option(help: .setting("managementNames")) var managementNames: String?
+    @Option(help: .setting("pagesPasswordFile"), completion: .file()) var pagesPasswordFile: String?
+    @Option(help: .setting("countInterval")) var countInterval: String?
+    @Option(help: .setting("countKeys")) var countKeys: String?
+    @Option(help: .setting("countDays")) var countDays: String?
+    @Option(help: .setting("rateLimit")) var rateLimit: String?
+    @Option(help: .setting("trustedProxies")) var trustedProxies: String?
+    @Option(help: .setting("maxConnections")) var maxConnections: String?
+    @Option(help: .setting("maxConnectionsPerAddress")) var maxConnectionsPerAddress: String?
+    @Option(help: .setting("tlsCertificate"), completion: .file()) var tlsCertificate: String?
+    @Option(help: .setting("tlsKey"), completion: .file()) var tlsKey: String?
+    @Option(help: .setting("lockoutKey"), completion: .file()) var lockoutKey: String?
+    @Option(help: .setting("brakeFile"), completion: .file()) var brakeFile: String?
+    @Option(help: .setting("drainSeconds")) var drainSeconds: String?
+    @Option(help: .setting("logFormat")) var logFormat: String?
+    @Option(help: .setting("logLevel")) var logLevel: String?
+
+    /// Reads the settings: options win over the environment.
+    var config: ConfigReader {
+        ConfigReader(providers: [InMemoryProvider(values: values), EnvironmentVariablesProvider()])
+    }
+
+    /// The options that were given. The properties are read by reflection, so that none is listed twice.
+    private var values: [AbsoluteConfigKey: ConfigValue] {
+        let options = Mirror(reflecting: self).children.compactMap { property in
+            (property.value as? Option<String?>).map {
+                (name: property.label?.dropFirst() ?? "", value: $0.wrappedValue)
+            }
+        }
+        return Setting.all.reduce(into: [:]) { values, setting in
+            guard let value = options.first(where: { $0.name == setting.name })?.value else { return }
+            values[AbsoluteConfigKey(setting.key)] = ConfigValue(.string(value), isSecret: false)
+        }
+    }
+}
+
+extension ArgumentHelp {
+    /// The help of a setting.
+    ///
+    /// - Precondition: There is a setting of this name, and it is an option.
+    fileprivate static func setting(_ name: String) -> ArgumentHelp {
+        guard let setting = Setting.all.first(where: { $0.name == name }), let valueName = setting.valueName else {
+            preconditionFailure("\(name) is no setting that is an option")
+        }
+        let defaultText = setting.defaultText.map { "; default: \($0)" } ?? ""
+        return ArgumentHelp("\(setting.help) (environment: \(setting.variable)\(defaultText))", valueName: valueName)
     }
 }

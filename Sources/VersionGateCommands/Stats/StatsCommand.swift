@@ -1,6 +1,7 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `versiongate stats`
@@ -29,7 +30,7 @@ struct StatsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The bundle of the app.", completion: .bundles)
+    @Argument(help: "The bundle of the app.")
     var bundle: String
 
     @OptionGroup var period: DaysOption
@@ -37,20 +38,19 @@ struct StatsCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let (figures, daily) = try await database.read { reports in
-            let session = reports.session
-            let policy = try PolicyReader.policy(session, bundles: [bundle])
-            guard let app = policy.apps.first else { throw try CommandError.noSuchApp(bundle, session) }
-            let now = try CommandClock(session).now
-            let figures = try AppFigures(bundle: bundle, in: policy, days: period.days, at: now, session)
-            guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
-            let daily =
-                output.format == .json ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []
-            return (figures, daily)
-        }
-        switch output.format {
-        case .json: print(StatisticsJSON(figures, daily: daily).object.lines)
-        case .table: print(StatisticsText(figures, terminal: .standardOutput).text)
-        }
+        output.print(
+            try await database.read { reports in
+                let session = reports.session
+                let policy = try PolicyReader.policy(session, bundles: [bundle])
+                guard let app = policy.apps.first else { throw try CommandError.noSuchApp(bundle, session) }
+                let now = try CommandClock(session).now
+                let figures = try AppFigures(bundle: bundle, in: policy, days: period.days, at: now, session)
+                guard figures.total.checks > 0 else { throw CommandError.noCounts(of: app.bundle, days: period.days) }
+                let daily =
+                    output.format == .json
+                    ? try CountReader(session).dailyCounts(of: app.bundle, in: figures.period) : []
+                return Report.statistics(figures, daily: daily, at: now)
+            }
+        )
     }
 }

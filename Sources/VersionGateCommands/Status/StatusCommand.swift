@@ -1,16 +1,17 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// `versiongate status`
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what goes on: database, servers, lockouts, what begins or ends soon, the last change.",
+        abstract: "Show servers, lockouts, what begins or ends soon, and the last change.",
         discussion: """
-            Enabled lockouts come with what is so about each, as in the view rule_status, those that lock out the largest \
-            share of checks first. Shares are those of the checks of the rule's app (of a rule for every app: of all \
+            Each enabled lockout is listed with its status, as in the view rule_status, those that lock out the largest share \
+            of checks first. Shares are those of the checks of the rule's app (of a rule for every app: of all \
             checks) in the last 10 minutes, since the change that made the rule what it is. Servers write counts every \
             10 seconds, and none under the brake; the counts are claims of clients.
 
@@ -52,21 +53,13 @@ struct StatusCommand: AsyncParsableCommand {
                 let status = try DatabaseStatus(session)
                 let policy = status.hidden.contains(.policy) ? nil : try PolicyReader.policy(session)
                 let lockouts = policy.map { EnabledLockout.rules(of: $0, at: status.time) } ?? []
-                let statuses = lockouts.isEmpty ? [:] : try RuleStatus.all(session, keys: lockouts.map(\.key))
-                return StatusReport(
-                    status: status,
-                    lockouts: policy.map { EnabledLockout.all(in: $0, status.shares, statuses, at: status.time) },
-                    events: policy?.eventsOfNextDay(at: status.time),
-                    pausedApps: policy?.apps.filter(\.paused).map(\.bundle),
-                    largeApps: policy.flatMap { try? CompiledPolicy($0) }?.appsTooLargeToAnnounce ?? [],
-                    faults: try SchemaFault.all(session).filter { $0.isDangerous || $0.stopsServers },
-                    clock: try DatabaseClock(session) { .now() }, database: name
+                return Report.status(
+                    status, policy: policy,
+                    statuses: lockouts.isEmpty ? [:] : try RuleStatus.all(session, keys: lockouts.map(\.key)),
+                    faults: try SchemaFault.all(session), clock: try DatabaseClock(session) { .now() }, database: name
                 )
             }
         }
-        switch output.format {
-        case .json: print(report.json.lines)
-        case .table: print(report.text)
-        }
+        output.print(report)
     }
 }

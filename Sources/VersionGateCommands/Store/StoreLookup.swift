@@ -2,14 +2,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Postgres
 import UpdatePolicy
 
 /// A question to a store: which version of an app it has.
 struct StoreQuestion: Sendable, Hashable {
     let bundle: String
-    /// The number of the app in the store; nil: it is asked for by its bundle.
     let storeID: Int64?
-    /// The country whose store is asked; nil: the store chooses.
     let country: String?
 
     /// Path and query behind the address of the store.
@@ -18,72 +17,57 @@ struct StoreQuestion: Sendable, Hashable {
         return "/lookup?\(app)" + (country.map { "&country=\($0)" } ?? "")
     }
 
-    /// Why there is nothing to record.
     func error(_ reason: String) -> CommandError {
         CommandError("the store\(country.map { " of \($0)" } ?? "") was asked for \(bundle): \(reason)")
     }
 }
 
-/// What became of a question to a store.
+/// What became of a question to a store: it does not have the app, or there is no answer that is taken.
 enum StoreAnswer: Sendable {
     case release(StoreRelease)
-    /// The store does not have the app.
     case absent
-    /// There is no answer, or none that is taken.
     case refused(String)
 }
 
 /// Asks a store politely: few questions at a time, each once and bounded, none for what has not changed, none before the
 /// time that the store asks to wait for.
 struct StoreLookup {
-    /// The address before `/lookup`.
     let base: String
     /// The folder where answers are kept; nil: nowhere.
     let folder: String?
-    /// The time that an answer may take.
     var limit = TimeAmount.seconds(10)
 
     private static let mostAtOnce = 4
-    /// The time after which no further question is asked.
     private static let limitOfPass = Duration.seconds(300)
     private static let largestAnswer = 1 << 20
 
-    /// Asks all questions.
-    func answers(to questions: [StoreQuestion]) async throws -> [(question: StoreQuestion, answer: StoreAnswer)] {
-        let base = self.base.hasSuffix("/") ? String(self.base.dropLast()) : self.base
-        guard HTTPExchange.Address(base) != nil else {
-            throw CommandError("--store-url is \"\(base)\", which is no address; write it as https://itunes.apple.com")
-        }
-        let memory = StoreMemory(folder: folder, base: base)
+    func answers(to questions: [StoreQuestion]) async -> [(question: StoreQuestion, answer: StoreAnswer)] {
+        let base = base.hasSuffix("/") ? String(base.dropLast()) : base
+        let cache = HTTPCache(folder: folder, base: base)
         let end = ContinuousClock.now + Self.limitOfPass
         var answers: [StoreQuestion: StoreAnswer] = [:]
         await withTaskGroup(of: (StoreQuestion, StoreAnswer).self) { group in
-            var rest = questions.makeIterator()
-            func askNext() {
-                guard let question = rest.next() else { return }
+            for (index, question) in questions.enumerated() {
+                if index >= Self.mostAtOnce, let (done, answer) = await group.next() { answers[done] = answer }
                 group.addTask {
-                    guard ContinuousClock.now < end else { return (question, .refused("no time was left to ask")) }
-                    return (question, await answer(to: question, at: base, memory))
+                    let isTime = ContinuousClock.now < end
+                    return (
+                        question, isTime ? await answer(to: question, at: base, cache) : .refused("no time was left")
+                    )
                 }
             }
-            for _ in 0..<Self.mostAtOnce { askNext() }
-            while let (question, answer) = await group.next() {
-                answers[question] = answer
-                askNext()
-            }
+            for await (done, answer) in group { answers[done] = answer }
         }
-        await memory.save()
+        await cache.save()
         return questions.compactMap { question in answers[question].map { (question, $0) } }
     }
 
-    private func answer(to question: StoreQuestion, at base: String, _ memory: StoreMemory) async -> StoreAnswer {
-        if let time = await memory.wait(until: .now()) {
-            return .refused("it asks to wait until \(TimeText.local(time))")
-        }
+    private func answer(to question: StoreQuestion, at base: String, _ cache: HTTPCache) async -> StoreAnswer {
+        if let end = await cache.pause, end > .now() { return .refused("it asks to wait until \(TimeText.local(end))") }
         guard let address = HTTPExchange.Address(base + question.path) else {
             return .refused("there is no such address")
         }
-        let known = await memory.answer(to: question)
+        let known = await cache.answer(to: question)
         var headers: HTTPHeaders = [
             "Accept": "application/json", "Accept-Encoding": "identity",
             "User-Agent": "versiongate/\(VersionGate.versionText)",
@@ -99,26 +83,26 @@ struct StoreLookup {
             return .refused(reason(error))
         }
         if let field = response.headers.first(name: "Retry-After"), [429, 503].contains(response.status.code) {
-            await memory.pause(field, now: .now())
+            await cache.setPause(field)
         }
         switch response.status {
         case .notModified:
-            guard let known else { return .refused("it answers 304 to a question without an ETag") }
-            return .release(known.release)
+            return known.map { .release($0.release) } ?? .refused("it answers 304 to a question without an ETag")
         case .ok:
             guard [nil, "identity"].contains(response.headers.first(name: "Content-Encoding")?.lowercased()) else {
                 return .refused("its answer is compressed, which was not asked for")
             }
-            let answer = StoreRelease.read(Data(response.body.readableBytesView), for: question)
-            if case .release(let release) = answer, let tag = response.headers.first(name: "ETag") {
-                await memory.keep(release, tag: tag, for: question)
+            let answer = StoreDocument.answer(Data(response.body.readableBytesView), to: question)
+            if case .release(let release) = answer, let tag = response.headers.first(name: "ETag"), tag.utf8.count < 256
+            {
+                await cache.keep(.init(tag: tag, release: release), for: question)
             }
             return answer
         default:
-            if let location = response.location {
-                return .refused("it sends on to \(location); give the address that it leads to with --store-url")
-            }
-            return .refused("it answers \(response.statusText)")
+            return .refused(
+                response.location.map { "it sends on to \($0); give the address that it leads to with --store-url" }
+                    ?? "it answers \(response.statusText)"
+            )
         }
     }
 
@@ -131,6 +115,102 @@ struct StoreLookup {
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { "it cannot be reached: \($0.reason)" } ?? "no such host is known"
         default: "\(error)".cut()
+        }
+    }
+}
+
+private struct StoreDocument: Decodable {
+    let results: [Result]
+
+    struct Result: Decodable {
+        let bundleId: String
+        let version: String
+        let kind: String?
+        let minimumOsVersion: String?
+    }
+
+    static func answer(_ body: Data, to question: StoreQuestion) -> StoreAnswer {
+        guard let document = try? JSONDecoder().decode(Self.self, from: body) else {
+            return .refused("its answer is not that of a look-up of the App Store")
+        }
+        guard let result = document.results.first else { return .absent }
+        guard ASCII.lowercased(result.bundleId) == ASCII.lowercased(question.bundle) else {
+            return .refused("its answer is about \(result.bundleId.cut())")
+        }
+        guard [nil, "software"].contains(result.kind) else {
+            return .refused("its answer is about another platform (\(result.kind?.cut() ?? ""))")
+        }
+        // Without it the release would be a way out on every system.
+        guard let least = result.minimumOsVersion, !least.isEmpty else {
+            return .refused("its answer does not say which system \(result.version.cut()) needs")
+        }
+        for version in [result.version, least] where AppVersion(version) == nil {
+            return .refused("\"\(version.cut())\" in its answer is not a version")
+        }
+        return .release(StoreRelease(version: result.version, minOS: least))
+    }
+}
+
+/// What one pass keeps for the next: answers with their ETags, and how long the store asks to wait.
+///
+/// It saves questions and nothing else, so a file that cannot be read is as good as none.
+private actor HTTPCache {
+    struct Answer: Codable {
+        let tag: String
+        let release: StoreRelease
+    }
+
+    private struct Contents: Codable {
+        var answers: [String: Answer] = [:]
+        /// Seconds since 1970, by the address of the store.
+        var waits: [String: Int64] = [:]
+    }
+
+    /// The longest that a store is left alone, in seconds.
+    private static let longestPause: Int64 = 86_400
+
+    private let path: String?
+    private let base: String
+    private var contents: Contents
+
+    init(folder: String?, base: String) {
+        path = folder.map { "\($0)/store-answers.json" }
+        self.base = base
+        let data = path.flatMap { FileManager.default.contents(atPath: $0) }
+        contents = data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
+    }
+
+    func answer(to question: StoreQuestion) -> Answer? { contents.answers[base + question.path] }
+
+    func keep(_ answer: Answer, for question: StoreQuestion) { contents.answers[base + question.path] = answer }
+
+    /// Until when nothing is asked.
+    var pause: Timestamp? { contents.waits[base].map { Timestamp(secondsSince1970: $0) } }
+
+    /// Keeps how long the store asks to wait: seconds, or a date of HTTP.
+    func setPause(_ field: String) {
+        let now = Int64(Date().timeIntervalSince1970)
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        let seconds = Int64(field) ?? formatter.date(from: field).map { Int64($0.timeIntervalSince1970) - now } ?? 0
+        if seconds > 0 { contents.waits[base] = now + min(seconds, Self.longestPause) }
+    }
+
+    /// Writes it; only the owner can read it.
+    func save() {
+        guard let path else { return }
+        do {
+            let (files, file) = (FileManager.default, URL(fileURLWithPath: path))
+            try files.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: geteuid() == 0 ? 0o711 : 0o700]
+            )
+            try JSONEncoder().encode(contents).write(to: file, options: .atomic)
+            try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        } catch {
+            CommandError("what the store answered cannot be kept in \(path), so all is asked again: \(error)")
+                .printAsWarning()
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import UpdatePolicy
 
 /// A password for a user: asked for, read from a file, or made.
@@ -77,7 +78,7 @@ extension Terminal {
             case 0x0A, 0x0D:
                 return String(decoding: typed, as: UTF8.self)
             case 0x03, 0x04:
-                throw CommandError("nothing was changed, as you said")
+                throw CommandError("cancelled; nothing was changed")
             case 0x08, 0x7F:
                 while let last = typed.popLast(), last & 0xC0 == 0x80 {}
             case 0x15:

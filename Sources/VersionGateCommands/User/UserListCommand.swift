@@ -1,5 +1,6 @@
 import ArgumentParser
 import PolicyStore
+import Reports
 import UpdatePolicy
 
 /// `versiongate user list`
@@ -20,14 +21,20 @@ struct UserListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let users = try await database.withUsers { users, _, _ in try await users.list() }
-        output.print(users, ifEmpty: "No users. Add one: \(PrintedCommand("user add NAME --role viewer"))")
+        output.print(
+            Report(
+                at: .now(),
+                Table(
+                    ifEmpty: "No users. Add one: \(command: "user add NAME --role viewer")", users,
+                    columns: [
+                        Column("Name", json: "name", isName: true) { .text($0.name) },
+                        Column("Role", json: "role") { .text($0.role.rawValue) },
+                        Column("Last edit", json: "last_edit") {
+                            .sentence($0.lastEdit.map { "\(time: $0)" }, json: $0.lastEdit)
+                        },
+                    ]
+                )
+            )
+        )
     }
-}
-
-extension PolicyUser: ListedObject {
-    static let header = ["NAME", "ROLE", "LAST EDIT"]
-
-    var cells: [String] { [name, role.rawValue, lastEdit.map { TimeText.local($0) } ?? "-"] }
-
-    var json: JSONValue { ["name": name, "role": role.rawValue, "last_edit": lastEdit?.description] }
 }

@@ -44,7 +44,7 @@ struct ChartImageTests {
             marks = (0..<Int.random(in: 0...20, using: &random)).map { index in
                 Chart.Mark(
                     at: first.advanced(byMicroseconds: Int64(index) * step),
-                    change: .random(in: 1...1_000_000, using: &random), label: random.pick(hostile)
+                    change: .random(in: 1...1_000_000, using: &random), label: Sentence(random.pick(hostile))
                 )
             }
         }

@@ -57,7 +57,7 @@ final class Markup: NSObject, XMLParserDelegate {
 
 extension Chart {
     /// The chart as a page has it.
-    var html: String { PageTemplates.all.text("chart", view(of: .allApps, nil)) }
+    var html: String { PageTemplates.all.text("chart", view(of: "/overview", nil)) }
 
     /// Its elements.
     func markup() throws -> Markup { try Markup(html) }

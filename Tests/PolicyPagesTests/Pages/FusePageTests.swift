@@ -34,7 +34,7 @@ struct FusePageTests {
             )
         )
         let before = try await armed.html(at: "/")
-        #expect(before.contains("1 of 1 has a fuse.") && !before.contains("The fuse of"))
+        #expect(before.contains("<a href=\"/rules/lock\">lock</a> at 5 %") && !before.contains("The fuse of"))
         await armed.close()
 
         try await owner.execute("UPDATE lockout_counts SET lockouts = 900")

@@ -20,7 +20,7 @@ enum HostileTexts {
         "\u{2066}\u{2067}x\u{2069}",
         "\u{1B}[31mred\u{1B}]8;;https://evil.example\u{7}", "x\u{0}y\u{8}\u{7F}\u{85}", "'; DROP TABLE rules; --",
         "$(touch /tmp/x)`id`", "=HYPERLINK(\"https://evil.example\")", "+ADw-script+AD4-alert(1)",
-        "\u{FEFF}<script>", "\u{FF1C}script\u{FF1E}", "<a href='javascript:alert(1)'>", "`onmouseover=alert(1)",
+        "x\u{FEFF}<script>", "\u{FF1C}script\u{FF1E}", "<a href='javascript:alert(1)'>", "`onmouseover=alert(1)",
         String(repeating: "<", count: 60), String(repeating: "\"", count: 60),
     ]
 }

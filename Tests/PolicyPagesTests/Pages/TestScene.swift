@@ -1,5 +1,9 @@
+import HTTPTypes
+import Hummingbird
 import Logging
+import NIOEmbedded
 import Postgres
+import Reports
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -73,21 +77,19 @@ struct TestScene {
         )
     }
 
-    var scene: PageScene { PageScene(facts: facts, now: Self.now) }
+    var context: PageContext { PageContext(facts: facts, now: Self.now) }
 
     /// A page by its path, each part of which is encoded, and its query.
-    func page(_ path: [String], _ query: [(String, String)] = []) async -> PageResponse {
-        await pages.respond(
-            to: PageRequest(
-                PageRoute(path: "/" + path.map(\.percentEncoded).joined(separator: "/")) ?? .nothing,
-                query: query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
-            )
+    func page(_ path: [String], _ query: [(String, String)] = []) async throws -> PageAnswer {
+        let query = query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }.joined(separator: "&")
+        return try await pages.answer(
+            "/" + path.map(\.percentEncoded).joined(separator: "/") + (query.isEmpty ? "" : "?\(query)")
         )
     }
 
     /// What is on a page.
-    func html(_ path: [String], _ query: [(String, String)] = []) async -> String {
-        String(decoding: await page(path, query).body, as: UTF8.self)
+    func html(_ path: [String], _ query: [(String, String)] = []) async throws -> String {
+        try await page(path, query).body
     }
 
     /// Every page, by its name, with figures of the database where the page has any.
@@ -96,21 +98,26 @@ struct TestScene {
             ("bundle", text), ("version", text), ("build", text), ("platform", text), ("region", text), ("os", text),
             ("language", text), ("attributes", "channel=" + text.filter { !$0.isNewline }),
         ]
-        var pages: [(String, PageResponse)] = [
-            ("overview", await page([])), ("app", await page(["apps", text])), ("rule a", await page(["rules", "a"])),
-            ("rule b", await page(["rules", "b"])), ("rule d", await page(["rules", "d"])),
-            ("try", await page(["try"], question)),
-            ("wrong try", await page(["try"], [("bundle", text), ("at", text)])),
-            ("wrong revision", await page(["try"], [("revision", text)])),
-            ("other member", await page(["try"], [("x" + text, "1")])),
-            ("past", await page(["try"], [("bundle", text), ("revision", "7")])),
-            ("unknowns", await page(["unknowns"])), ("history away", await page(["history"], [("rule", text)])),
-            ("no app", await page(["apps", "no" + text])), ("no rule", await page(["rules", "no" + text])),
-            ("no page", await page([text, text])), ("wrong days", await page(["apps", text], [("days", text)])),
-            ("no chart", await page(["apps", text, "versions.csv"])),
+        var pages: [(String, PageAnswer)] = [
+            ("overview", try await page([])), ("app", try await page(["apps", text])),
+            ("rule a", try await page(["rules", "a"])),
+            ("rule b", try await page(["rules", "b"])), ("rule d", try await page(["rules", "d"])),
+            ("try", try await page(["try"], question)),
+            ("wrong try", try await page(["try"], [("bundle", text), ("at", text)])),
+            ("wrong revision", try await page(["try"], [("revision", text)])),
+            ("other member", try await page(["try"], [("x" + text, "1")])),
+            ("past", try await page(["try"], [("bundle", text), ("revision", "7")])),
+            ("apps", try await page(["apps"])), ("rules", try await page(["rules"])),
+            ("unknowns", try await page(["unknowns"])),
+            ("history away", try await page(["history"], [("about", text)])),
+            ("wrong time", try await page(["history"], [("since", text)])),
+            ("no app", try await page(["apps", "no" + text])), ("no rule", try await page(["rules", "no" + text])),
+            ("no page", try await page([text, text])),
+            ("wrong days", try await page(["apps", text], [("days", text)])),
+            ("no chart", try await page(["apps", text, "versions.csv"])),
         ]
-        let scene = scene
-        let week = try PagePeriod([("days", "7")])
+        let context = context
+        let week = try PagePeriod(days: "7")
         let chart = Chart(
             name: "versions", question: "Which?", answer: text, shape: .bars, unit: .share, axis: .names([text, "b"]),
             series: [Chart.Series(name: text, values: [0.5, 0.5])]
@@ -118,7 +125,7 @@ struct TestScene {
         let lastDay = LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])
         let history = HistoryPage.Figures(role: text, changes: [change])
         let statuses = RuleStatuses(
-            byKey: ["a": RuleStatus(name: .onWithoutLockout, since: Self.now, next: Self.now, reason: text)],
+            byKey: ["a": RuleStatus(name: .onWithoutLockout, since: Self.now, next: Self.now, reason: Sentence(text))],
             fault: text
         )
         let versions = [
@@ -127,34 +134,47 @@ struct TestScene {
             VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
             VersionCount(bundle: text, platform: "ios", version: "1.2-qa", checks: 1),
         ]
-        pages += [
-            ("history", try HistoryPage([("rule", text)]).response(history, scene)),
-            ("hidden history", try HistoryPage([]).response(.init(role: text, changes: nil), scene)),
+        let made: [(String, Response)] = [
+            ("history", try HistoryPage(self.question("about=\(text.percentEncoded)")).response(history, context)),
+            ("hidden history", try HistoryPage(self.question("")).response(.init(role: text, changes: nil), context)),
+            (
+                "whole overview",
+                OverviewPage(context).response(
+                    .init(
+                        status: nil, changes: [change], apps: nil, charts: [chart], countsFault: text,
+                        statuses: statuses
+                    ), context
+                )
+            ),
             (
                 "whole app",
-                try AppPage(text, week, scene).response(
-                    .init(charts: [chart], lastDay: lastDay, statuses: statuses),
-                    scene
+                try AppPage(text, week, context).response(
+                    .init(charts: [chart], lastDay: lastDay, statuses: statuses), context
                 )
             ),
             (
                 "whole rule",
-                try RulePage("a", week, scene).response(
+                try RulePage("a", week, context).response(
                     .init(
                         charts: [chart], countsFault: text, note: text, fuse: nil, statuses: statuses, history: history
                     ),
-                    scene
+                    context
                 )
             ),
+            ("whole rules", RulesPage(context).response(.init(statuses: statuses, shares: [:]), context)),
             (
                 "whole unknowns",
                 UnknownsPage().response(
-                    .init(versions: versions, unknownChecks: "1 to 2 checks", countsSince: Self.now),
-                    scene
+                    .init(versions: versions, unknownChecks: "1 to 2 checks", countsSince: Self.now), context
                 )
             ),
         ]
-        return pages.map { ($0, String(decoding: $1.body, as: UTF8.self)) }
+        for (name, response) in made { pages.append((name, try await PageAnswer(response))) }
+        return pages.map { ($0, $1.body) }
+    }
+
+    private func question(_ query: String) throws -> PageQuestion {
+        try PageQuestion(PolicyPages.request("/history?\(query)"), Parameters())
     }
 
     private var change: PolicyChange {
@@ -202,8 +222,48 @@ extension PolicyPages {
 
     /// What is on a page that is there.
     func html(at path: String) async throws -> String {
-        let response = await respond(to: PageRequest(try #require(PageRoute(path: path)), query: ""))
-        #expect(response.status == 200, "\(path)")
-        return String(decoding: response.body, as: UTF8.self)
+        let answer = try await answer(path)
+        #expect(answer.status == 200, "\(path)")
+        return answer.body
+    }
+
+    /// The answer at an address, by the router that a server has.
+    nonisolated func answer(_ address: String, knownTag: String? = nil) async throws -> PageAnswer {
+        let router = Router(context: BasicRequestContext.self)
+        addRoutes(to: router.group())
+        let request = Self.request(address, knownTag)
+        let logger = Logger(label: "test")
+        let context = BasicRequestContext(
+            source: ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: logger)
+        )
+        let response = try await router.buildResponder().respond(to: request, context: context)
+        return try await PageAnswer(response.status == .notFound ? notFound(request) : response)
+    }
+
+    static func request(_ address: String, _ knownTag: String? = nil) -> Request {
+        var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: address)
+        head.headerFields[.ifNoneMatch] = knownTag
+        return Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+    }
+}
+
+/// An answer that was written.
+struct PageAnswer {
+    let status: Int
+    let fields: HTTPFields
+    let body: String
+
+    init(_ response: Response) async throws {
+        final class Written { var bytes = ByteBuffer() }
+        struct Writer: ResponseBodyWriter {
+            let written: Written
+            mutating func write(_ buffer: ByteBuffer) async throws { written.bytes.writeImmutableBuffer(buffer) }
+            consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+        }
+        let written = Written()
+        try await response.body.write(Writer(written: written))
+        status = response.status.code
+        fields = response.headers
+        body = String(buffer: written.bytes)
     }
 }

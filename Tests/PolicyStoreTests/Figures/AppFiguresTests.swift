@@ -275,14 +275,17 @@ struct AppFiguresTests {
             "DELETE FROM rules WHERE key = 'r'",
         ] { try await counted.connection.execute(script) }
         let edits: [(change: Int64, label: String)] = [
-            (2, "r added"), (3, "r rollout 10 -> 50"), (5, "r enabled"), (6, "every-1 added, and 2 more"),
-            (7, "r title changed"), (8, "r text, title changed"), (9, "r ramp, and 1 more"),
-            (10, "app paused"), (12, "r removed, and 1 more"),
+            (2, "added rule r, rule q"), (3, "changed rule r: rollout 10 -> 50"),
+            (5, "changed rule r: enabled false -> true"), (6, "added rule every-1, rule every-2, rule every-3"),
+            (7, "changed rule r: title"), (8, "changed rule r: title, text"),
+            (9, "added rollout step r DAY; changed rule r"), (10, "changed app a: paused false -> true"),
+            (12, "removed rule r, rollout step r DAY"),
         ]
         let chart = try await counted.chart("messages", days: 7)
         let marks = chart.marks.filter { $0.change > 1 }
         #expect(marks.map(\.change) == edits.map(\.change))
-        #expect(marks.map(\.label) == edits.map(\.label))
+        #expect(
+            marks.map { $0.label.plain.replacing(#/[0-9]{4}-[-0-9]+T[.0-9:]+Z/#, with: "DAY") } == edits.map(\.label))
         #expect(chart.marks.map(\.at) == chart.marks.map(\.at).sorted())
         let server = try await TestDatabase.current.connect(user: "versiongate_server")
         let figures = try await server.transaction(.repeatableReadReadOnly) { session in

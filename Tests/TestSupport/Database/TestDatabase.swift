@@ -45,6 +45,15 @@ public struct TestDatabase: Sendable {
         server.lease.url(user: user, database: name)
     }
 
+    /// The service of libpq as which commands reach the database of a test.
+    public static let service = "test"
+
+    /// The lines below the name of a service that is this database.
+    public func service(user: String) -> String {
+        let lease = server.lease
+        return "host=\(lease.socketDirectory)\nport=\(lease.port)\ndbname=\(name)\nuser=\(user)"
+    }
+
     /// Connects as a role; by default as the superuser who owns the database. The session may have served another test.
     public func connect(
         user: String = PrivatePostgres.superuser,

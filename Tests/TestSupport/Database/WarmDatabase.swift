@@ -100,6 +100,7 @@ public final class WarmDatabase: Sendable {
     /// As whom a configuration connects to this database; nil if it is another database, or has settings of its own.
     private func user(of configuration: PostgresConfiguration) -> String? {
         guard configuration.overrides.isEmpty else { return nil }
+        if configuration.connectionString == "service=\(TestDatabase.service)" { return "versiongate_admin" }
         return ["admin", "viewer", "server", "planner", "brake"].map { "versiongate_\($0)" }
             .first { database.url(user: $0) == configuration.connectionString }
     }

@@ -33,7 +33,7 @@ struct TranscriptEnds {
         return answer[..<end] + ["  ? 64 with usage"]
     }
 
-    /// An edit of the context `test` names the database, and the command that takes it back.
+    /// An edit of the service `test` names the database, and the command that takes it back.
     private func cutChange(_ answer: [String]) throws -> [String] {
         guard after != before, !isPartOfOutput, !step.text.contains("database psql") else { return answer }
         let undo = "    This is change \(after). To take it back: versiongate undo \(after)"
@@ -42,7 +42,7 @@ struct TranscriptEnds {
         }
         let isWritten = step.answer.contains { $0.hasPrefix("    This is change ") }
         guard !isWritten, line > 0, answer[line - 1] == "    Edited test ({database}).",
-            answer[line] == "\(undo) --context test"
+            answer[line] == "\(undo) --database-url service=test"
         else { return answer }
         return Array(answer[..<(line - 1)] + answer[(line + 1)...])
     }

@@ -48,7 +48,6 @@ struct TranscriptHoles: Sendable {
                 days.contains(match.1) ? String(match.0) : "{time}"
             }
             .replacing(#/\b\d{4}-\d\d-\d\d\b/#) { days.contains($0.output) ? String($0.output) : "{day}" }
-            .replacing(#/\b(today|tomorrow|on [A-Z][a-z]+day), \{time\}/#, with: "{when}, {time}")
             .replacing(#/, in \d+ (y|d|h|min|s)( \d+ (h|min|s))?/#, with: ", in {duration}")
             .replacing(#/\b\d+ (d|h|min|s)( \d+ (h|min|s))? ago\b/#, with: "{duration} ago")
             .replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")

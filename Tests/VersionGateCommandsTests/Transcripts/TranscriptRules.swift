@@ -30,7 +30,7 @@ enum TranscriptRules {
         guard isOnContext, !text.localizedCaseInsensitiveContains("usage:") else { return }
         // What was typed stands in quotes.
         let printed = text.replacing("\"versiongate ", with: "\"").matches(of: printedCommand).count
-        let named = text.split(separator: " --context test", omittingEmptySubsequences: false).count - 1
+        let named = text.split(separator: " --database-url service=test", omittingEmptySubsequences: false).count - 1
         #expect(named >= printed, "a printed command does not name the database", sourceLocation: location)
     }
 }

@@ -35,6 +35,7 @@ final class TranscriptStage {
         holes = TranscriptHoles(inputs: inputs)
         holes.texts = [
             (folder, "{folder}"), (database.database.url(user: "versiongate_admin"), "{database}"),
+            (database.database.service(user: "versiongate_admin"), "{service}"),
         ]
     }
 
@@ -93,20 +94,16 @@ final class TranscriptStage {
         return lines
     }
 
-    /// The environment of a command: the database is the context `test`, clocks show the time of central Europe.
+    /// The environment of a command: the database is the service `test`, clocks show the time of central Europe.
     private func environment(_ own: [String: String], of words: [String]) throws -> [String: String] {
         var variables = ["TZ": BuiltBinary.centralEurope]
         if words.first == "serve" {
             variables["DATABASE_URL"] = database.database.url(user: "versiongate_server")
         } else if own["DATABASE_URL"] == nil {
-            try FileManager.default.createDirectory(
-                atPath: "\(folder)/versiongate", withIntermediateDirectories: true
-            )
-            let address = database.database.url(user: "versiongate_admin")
-            try Data("contexts: {test: {database-url: '\(address)'}}".utf8).write(
-                to: URL(fileURLWithPath: "\(folder)/versiongate/config.yaml")
-            )
-            variables.merge(["XDG_CONFIG_HOME": folder, "VERSIONGATE_CONTEXT": "test"]) { $1 }
+            let file = "\(folder)/pg_service.conf"
+            let service = "[\(TestDatabase.service)]\n\(database.database.service(user: "versiongate_admin"))\n"
+            try Data(service.utf8).write(to: URL(fileURLWithPath: file))
+            variables.merge(["PGSERVICEFILE": file, "PGSERVICE": TestDatabase.service]) { $1 }
         }
         return variables.merging(own) { $1 }.filter { $0.value != "-" }
     }
@@ -184,11 +181,7 @@ final class TranscriptStage {
         guard let match = text.firstMatch(of: #/^(-i )?([A-Z]+) (\S+)(?: ([^\n]*))?/#) else {
             throw Transcript.Fault(description: "is no request: \(text)")
         }
-        let revision = try await revision()
-        _ = try await server.ready { body in
-            body.firstMatch(of: #/[rR]evision":(\d+)/#.anchorsMatchLineEndings()) != nil
-                && body.matches(of: #/[rR]evision":(\d+)/#).contains { Int($0.1) == revision }
-        }
+        try await server.ready(at: revision())
         var headers = HTTPHeaders()
         for line in text.split(separator: "\n").dropFirst() {
             let halves = line.split(separator: ": ", maxSplits: 1)

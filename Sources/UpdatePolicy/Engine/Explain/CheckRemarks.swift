@@ -5,23 +5,22 @@ package struct CheckRemarks {
     /// Looks at a client.
     ///
     /// - Parameters:
-    ///   - policy: The policy that answers; nil where it is not known, as that of a server.
+    ///   - policy: The policy that answers.
     ///   - isPast: Whether the policy is that of another revision than the present one, to which nothing can be added.
     ///   - otherMembers: Members that are known beside those of a check.
     ///   - command: Makes a command that can be typed of its words.
     package init(
         _ client: Client,
-        in policy: Policy?,
+        in policy: Policy,
         isPast: Bool = false,
         otherMembers: Set<String> = [],
         command: (String) -> String = { "versiongate \($0)" }
     ) {
         let bundle = client.bundle?.string ?? ""
-        let app = policy?.apps.first { $0.isNamed(bundle) }
-        let rules = (policy?.rules ?? []).filter { $0.bundle == nil || $0.bundle == app?.bundle }
+        let app = policy.apps.first { $0.isNamed(bundle) }
+        let rules = policy.rules.filter { $0.bundle == nil || $0.bundle == app?.bundle }
         addAttributes(client, rules, otherMembers)
         addUnreadable(client)
-        guard let policy else { return }
         if let app {
             addPlatform(client.platform, app, policy, rules)
         } else {

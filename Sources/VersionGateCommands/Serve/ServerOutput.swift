@@ -1,0 +1,123 @@
+import Foundation
+import Logging
+import PolicyServer
+import UpdatePolicy
+
+extension LogFormat {
+    private struct Line: Encodable {
+        let time: String
+        let level: String
+        let message: String
+        let metadata: [String: String]
+    }
+
+    /// The line of a message, without its end.
+    func line(_ level: Logger.Level, _ message: String, _ facts: [String: String], at time: Timestamp) -> String {
+        switch self {
+        case .text:
+            let facts = facts.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted($0.value))" }
+            return "\(time) \(level) \(message.visible())\(facts.joined())"
+        case .json:
+            let line = Line(time: "\(time)", level: "\(level)", message: message, metadata: facts)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            guard let bytes = try? encoder.encode(line) else { return "{}" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// A value in quotes where it would not be seen as one otherwise.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = !value.isEmpty && value.allSatisfy { !$0.isWhitespace && $0 != "\"" && $0 != "=" && $0 != "\\" }
+        guard !isPlain else { return value.visible() }
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped.visible())\""
+    }
+}
+
+/// Formats each log message and its metadata as one line.
+struct LineLogHandler: LogHandler {
+    var logLevel: Logger.Level = .notice
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+
+    private let format: LogFormat
+    private let print: @Sendable (String) -> Void
+
+    /// Creates a handler.
+    ///
+    /// - Parameters:
+    ///   - format: What the lines look like.
+    ///   - print: Receives each line without its end. It must not block, because it would block the caller.
+    init(_ format: LogFormat, print: @escaping @Sendable (String) -> Void) {
+        self.format = format
+        self.print = print
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var facts =
+            metadata
+            .merging(metadataProvider?.get() ?? [:]) { $1 }
+            .merging(event.metadata ?? [:]) { $1 }
+            .mapValues { "\($0)" }
+        if let error = event.error { facts["error"] = "\(error)" }
+        print(format.line(event.level, "\(event.message)", facts, at: .now()))
+    }
+}
+
+/// The output of a server: log messages on standard error, the line that it is ready on standard output.
+///
+/// Printing never blocks, even if nobody reads the output.
+struct ServerOutput: Sendable {
+    /// Where log messages go.
+    let log: OutputQueue
+    /// The handler that formats log messages.
+    let handler: LineLogHandler
+    /// A logger that writes there.
+    var logger: Logger { Logger(label: "versiongate") { _ in handler } }
+
+    private let format: LogFormat
+    private let results: OutputQueue
+
+    /// How long the end of the process waits for lines that are still queued.
+    private static let flushLimit: Duration = .milliseconds(500)
+
+    /// Creates the output, and ignores the signals by which an output could end or stop the process.
+    init(_ format: LogFormat, level: Logger.Level) {
+        // A reader that is gone, a file that is too long, a terminal that belongs to others just now.
+        for number in [SIGPIPE, SIGXFSZ, SIGTTOU] { signal(number, SIG_IGN) }
+        let log = OutputQueue(descriptor: STDERR_FILENO) { count in
+            format.line(.warning, "Log messages were dropped", ["log.dropped": "\(count)"], at: .now())
+        }
+        var handler = LineLogHandler(format, print: log.print)
+        handler.logLevel = level
+        self.format = format
+        self.log = log
+        self.handler = handler
+        results = OutputQueue(descriptor: STDOUT_FILENO) { "versiongate: \($0) lines before this one are missing" }
+    }
+
+    /// Prints a line on standard output.
+    func printResult(_ line: String) {
+        results.print(line)
+    }
+
+    /// Prints why the server ended.
+    func printError(_ error: any Error) {
+        switch format {
+        case .text: log.print("Error: \(error)")
+        case .json: log.print(format.line(.critical, "The server ended", ["error": "\(error)"], at: .now()))
+        }
+    }
+
+    /// Waits a moment until everything is written.
+    func flush() {
+        results.flush(within: Self.flushLimit)
+        log.flush(within: Self.flushLimit)
+    }
+}
