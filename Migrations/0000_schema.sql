@@ -30,17 +30,19 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
+-- versiongate_server, then those who may open an edit.
+CREATE FUNCTION versiongate_internal.role_names() RETURNS name[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_brake,versiongate_viewer}'::name[];
+
+CREATE FUNCTION versiongate_internal.creation_faults(schema_owner oid)
+    RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    schema_owner CONSTANT oid := (
-        SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
-    );
     owner_name CONSTANT text := schema_owner::regrole;
     schemas CONSTANT name[] := '{public,versiongate_internal}';
-    names CONSTANT name[] := '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_brake,versiongate_viewer}';
-    large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
+    names CONSTANT name[] := versiongate_internal.role_names();
 BEGIN
     RETURN QUERY
     WITH open AS (
@@ -98,7 +100,19 @@ BEGIN
      WHERE o.namespace::regnamespace::text = ANY (schemas)
        AND NOT r.rolsuper AND NOT pg_has_role(o.holder, schema_owner, 'MEMBER')
      ORDER BY o.name;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.creation_faults IS
+    'Who could act as the owner by what he creates, or has created, in the two schemas.';
 
+CREATE FUNCTION versiongate_internal.privilege_faults(schema_owner oid)
+    RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    names CONSTANT name[] := versiongate_internal.role_names();
+    large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
+BEGIN
     RETURN QUERY
     SELECT format('the role %I may make large objects, which pg_dump run by the owner then fails on', r.rolname),
            format('Let a superuser run: REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', large_objects)
@@ -120,8 +134,8 @@ BEGIN
      WHERE r.rolname = names[1] AND has_database_privilege(r.oid, current_database(), 'TEMPORARY');
 
     RETURN QUERY
-    SELECT format('admins cannot end the open edits of others: %s may not end their sessions', owner_name),
-           format('Let a superuser run: GRANT pg_signal_backend TO %s;', owner_name),
+    SELECT format('admins cannot end the open edits of others: %s may not end their sessions', schema_owner::regrole),
+           format('Let a superuser run: GRANT pg_signal_backend TO %s;', schema_owner::regrole),
            false, false
      WHERE NOT pg_has_role(schema_owner, 'pg_signal_backend', 'USAGE');
 
@@ -145,7 +159,21 @@ BEGIN
               AND setting LIKE 'idle_in_transaction_session_timeout=%'
        )
      ORDER BY r.rolname;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.privilege_faults IS
+    'What roles may do without need, and what they lack that edits should not be blocked.';
 
+CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    schema_owner CONSTANT oid := (
+        SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
+    );
+BEGIN
+    RETURN QUERY SELECT * FROM versiongate_internal.creation_faults(schema_owner);
+    RETURN QUERY SELECT * FROM versiongate_internal.privilege_faults(schema_owner);
     RETURN QUERY
     SELECT format('the role %I may not read %s, so servers load no policy', r.rolname, string_agg(t.name, ', ')),
            format('Let the owner of the tables run: GRANT SELECT ON %s TO %I;', string_agg(t.name, ', '), r.rolname),
@@ -155,7 +183,7 @@ BEGIN
                '{apps,store_links,feed_templates,releases,release_notes,rules,rule_texts,rollout_steps,policy_revision,'
                'versiongate_internal.schema_reader}'::text[]
            ) AS t(name)
-     WHERE r.rolname = names[1]
+     WHERE r.rolname = 'versiongate_server'
        AND to_regclass(t.name) IS NOT NULL
        AND NOT has_table_privilege(r.oid, to_regclass(t.name), 'SELECT')
      GROUP BY r.rolname;

@@ -73,6 +73,11 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.version_key IS
     'The bytes that put a version in order; null if it cannot be read as a version.';
 
+-- That of 0-0.
+CREATE FUNCTION versiongate_internal.least_key() RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN decode('00010000', 'hex');
+
 CREATE FUNCTION version_compare(a text, b text) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
@@ -200,8 +205,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_operand_fault IS
-    'What is wrong with the version of a comparator in a range; nulls if nothing is.';
 
 -- `written` is the operator as it stands in the range, with a space inside if there is one.
 CREATE FUNCTION versiongate_internal.version_operator_fault(
@@ -313,8 +316,55 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_separator_fault IS
-    'What is wrong with one side of "||" that has a comma, |, &, "and" or "or" in it; nulls if it has none.';
+
+-- The operand stands for what is from first_key to next_key. A release has no successor, so there next_key is its own key
+-- and belongs to it. Null: the operand stands for everything, and nothing is next.
+CREATE FUNCTION versiongate_internal.read_version_operand(
+    operator text, operand text, OUT first_key bytea, OUT next_key bytea, OUT next_belongs boolean, OUT numbers text[],
+    OUT fault text, OUT hint text, OUT meant text
+)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    written CONSTANT text COLLATE "C" := operand;
+    family text;
+BEGIN
+    next_belongs := false;
+    IF written ~ '[0-9]$' THEN
+        first_key := versiongate_internal.version_key(written);
+    END IF;
+    IF first_key IS NULL THEN
+        family := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
+    END IF;
+    IF family IS NOT NULL THEN
+        numbers := string_to_array(rtrim(family, '.'), '.');
+        first_key := versiongate_internal.version_family_start(numbers);
+        next_key := versiongate_internal.version_family_end(numbers, cardinality(numbers));
+        IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
+            fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
+            hint := 'A version has at most 128';
+        END IF;
+        RETURN;
+    END IF;
+    IF first_key IS NULL THEN
+        first_key := versiongate_internal.version_key(written);
+    END IF;
+    SELECT found.fault, found.hint, found.meant INTO fault, hint, meant
+      FROM versiongate_internal.version_operand_fault(operator, operand, first_key) AS found;
+    IF fault IS NOT NULL THEN
+        RETURN;
+    END IF;
+    numbers := string_to_array((regexp_match(written, '^[vV]?([0-9.]+)'))[1], '.');
+    IF get_byte(first_key, octet_length(first_key) - 1) = 0 THEN
+        -- The pre-release p is followed by p.0 at once.
+        next_key := substr(first_key, 1, octet_length(first_key) - 1) || '\x010000'::bytea;
+    ELSE
+        next_key := first_key;
+        next_belongs := true;
+    END IF;
+END
+$$;
 
 CREATE FUNCTION versiongate_internal.read_version_comparator(
     operator text,
@@ -325,104 +375,105 @@ CREATE FUNCTION versiongate_internal.read_version_comparator(
     OUT meant text
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
 DECLARE
-    -- Nothing is below 0-0.
-    least_key CONSTANT bytea := '\x00010000';
-    written CONSTANT text COLLATE "C" := operand;
-    family text;
-    numbers text[];
+    bound CONSTANT record := versiongate_internal.read_version_operand(operator, operand);
     -- How many of the numbers every version between the bounds of ~ and ^ shares, the last of them not yet raised.
-    shared integer;
-    -- The operand stands for what is from `first_key` to `next_key`. A release has no successor, so there `next_key` is
-    -- its own key and belongs to it. Null: the operand stands for everything, and nothing is next.
-    first_key bytea;
-    next_key bytea;
-    next_belongs boolean := false;
+    shared integer := cardinality(bound.numbers);
     upper_key bytea;
 BEGIN
-    IF written ~ '[0-9]$' THEN
-        first_key := versiongate_internal.version_key(written);
+    IF bound.fault IS NOT NULL THEN
+        fault := bound.fault;
+        hint := bound.hint;
+        meant := bound.meant;
+        RETURN;
     END IF;
-    IF first_key IS NULL THEN
-        family := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
-    END IF;
-
-    IF family IS NOT NULL THEN
-        numbers := string_to_array(rtrim(family, '.'), '.');
-        first_key := versiongate_internal.version_family_start(numbers);
-        next_key := versiongate_internal.version_family_end(numbers, cardinality(numbers));
-        IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
-            fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
-            hint := 'A version has at most 128';
-            RETURN;
-        END IF;
-    ELSE
-        IF first_key IS NULL THEN
-            first_key := versiongate_internal.version_key(written);
-        END IF;
-        SELECT found.fault, found.hint, found.meant INTO fault, hint, meant
-          FROM versiongate_internal.version_operand_fault(operator, operand, first_key) AS found;
-        IF fault IS NOT NULL THEN
-            RETURN;
-        END IF;
-        IF get_byte(first_key, octet_length(first_key) - 1) = 0 THEN
-            -- The pre-release p is followed by p.0 at once.
-            next_key := substr(first_key, 1, octet_length(first_key) - 1) || '\x010000'::bytea;
-        ELSE
-            next_key := first_key;
-            next_belongs := true;
-        END IF;
-    END IF;
-
     CASE operator
         WHEN '<' THEN
-            span := versiongate_internal.version_span(least_key, first_key);
+            span := versiongate_internal.version_span(versiongate_internal.least_key(), bound.first_key);
         WHEN '>=' THEN
-            span := versiongate_internal.version_span(first_key, NULL);
+            span := versiongate_internal.version_span(bound.first_key, NULL);
         WHEN '<=' THEN
             span := versiongate_internal.version_span(
-                least_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END
+                versiongate_internal.least_key(), bound.next_key, CASE WHEN bound.next_belongs THEN '[]' ELSE '[)' END
             );
         WHEN '>' THEN
-            IF next_key IS NULL THEN
+            IF bound.next_key IS NULL THEN
                 span := 'empty';
             ELSE
                 span := versiongate_internal.version_span(
-                    next_key, NULL, CASE WHEN next_belongs THEN '()' ELSE '[)' END
+                    bound.next_key, NULL, CASE WHEN bound.next_belongs THEN '()' ELSE '[)' END
                 );
             END IF;
         WHEN '', '=' THEN
             span := versiongate_internal.version_span(
-                first_key, next_key, CASE WHEN next_belongs THEN '[]' ELSE '[)' END
+                bound.first_key, bound.next_key, CASE WHEN bound.next_belongs THEN '[]' ELSE '[)' END
             );
         WHEN '~', '^' THEN
-            numbers := coalesce(numbers, string_to_array((regexp_match(written, '^[vV]?([0-9.]+)'))[1], '.'));
-            shared := cardinality(numbers);
             IF operator = '~' THEN
                 shared := least(shared, 2);
             ELSE
                 FOR place IN 1 .. shared LOOP
-                    IF ltrim(numbers[place], '0') <> '' THEN
+                    IF ltrim(bound.numbers[place], '0') <> '' THEN
                         shared := place;
                     END IF;
                     EXIT WHEN shared = place;
                 END LOOP;
             END IF;
-            upper_key := versiongate_internal.version_family_end(numbers, shared);
+            upper_key := versiongate_internal.version_family_end(bound.numbers, shared);
             -- A missing end means no end: it must not come from a number that grew too long to read.
             IF upper_key IS NULL AND shared > 0 THEN
                 fault := format('"%s..." has no next version', left(operand, 24));
                 hint := 'A version has at most 128 bytes, the end of this one has more';
                 RETURN;
             END IF;
-            span := versiongate_internal.version_span(first_key, upper_key);
+            span := versiongate_internal.version_span(bound.first_key, upper_key);
     END CASE;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.read_version_comparator IS
-    'Reads one comparator of a version range: the span of versions it stands for, or what is wrong with it.';
+
+CREATE FUNCTION versiongate_internal.read_version_hyphen(
+    side text, words text[], hyphen integer, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text,
+    OUT meant text
+)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    before CONSTANT text := (regexp_match(words[hyphen - 1], '^[<>=~^!]*'))[1];
+    after CONSTANT text := (regexp_match(words[hyphen + 1], '^[<>=~^!]*'))[1];
+    reading record;
+BEGIN
+    IF cardinality(words) <> 3 OR hyphen <> 2 OR before <> '' OR after <> '' THEN
+        fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
+        hint := 'A span stands alone on its side of "||"; with more beside it, write two comparisons';
+        IF before IN ('', '>', '>=') AND after IN ('', '<', '<=') THEN
+            meant := array_to_string(
+                words[:hyphen - 2]
+                    || (CASE before WHEN '' THEN '>=' ELSE '' END || words[hyphen - 1])
+                    || (CASE after WHEN '' THEN '<=' ELSE '' END || words[hyphen + 1])
+                    || words[hyphen + 2:],
+                ' '
+            );
+        END IF;
+        RETURN;
+    END IF;
+    -- Read as bare versions first: not all that may follow an operator may stand in a span.
+    FOREACH hyphen IN ARRAY '{1,3}'::integer[] LOOP
+        reading := versiongate_internal.read_version_comparator('', words[hyphen]);
+        IF reading.fault IS NOT NULL THEN
+            fault := reading.fault;
+            hint := reading.hint;
+            meant := CASE
+                WHEN reading.meant IS NOT NULL
+                    THEN array_to_string(words[:hyphen - 1] || reading.meant || words[hyphen + 1:], ' ')
+            END;
+            RETURN;
+        END IF;
+    END LOOP;
+    span := (versiongate_internal.read_version_comparator('>=', words[1])).span
+        * (versiongate_internal.read_version_comparator('<=', words[3])).span;
+END
+$$;
 
 CREATE FUNCTION versiongate_internal.read_version_side(
     side text, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text, OUT meant text
@@ -446,85 +497,53 @@ BEGIN
         hint := 'Write a range on both sides of "||", or leave it out';
         RETURN;
     ELSIF hyphen IS NOT NULL THEN
-        IF cardinality(words) <> 3 OR hyphen <> 2 OR words[1] ~ '^[<>=~^!]' OR words[3] ~ '^[<>=~^!]' THEN
-            fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
-            hint := 'A span stands alone on its side of "||"; with more beside it, write two comparisons';
-            operator := (regexp_match(words[hyphen - 1], '^[<>=~^!]*'))[1];
-            operand := (regexp_match(words[hyphen + 1], '^[<>=~^!]*'))[1];
-            IF operator IN ('', '>', '>=') AND operand IN ('', '<', '<=') THEN
-                meant := array_to_string(
-                    words[:hyphen - 2]
-                        || (CASE operator WHEN '' THEN '>=' ELSE '' END || words[hyphen - 1])
-                        || (CASE operand WHEN '' THEN '<=' ELSE '' END || words[hyphen + 1])
-                        || words[hyphen + 2:],
-                    ' '
-                );
-            END IF;
-        ELSE
-            -- Read as bare versions first: not all that may follow an operator may stand in a span.
-            FOREACH place IN ARRAY '{1,3}'::integer[] LOOP
-                reading := versiongate_internal.read_version_comparator('', words[place]);
-                IF reading.fault IS NOT NULL THEN
-                    fault := reading.fault;
-                    hint := reading.hint;
-                    meant := CASE
-                        WHEN reading.meant IS NOT NULL
-                            THEN array_to_string(words[:place - 1] || reading.meant || words[place + 1:], ' ')
-                    END;
-                    EXIT;
-                END IF;
-            END LOOP;
-            IF fault IS NULL THEN
-                span := (versiongate_internal.read_version_comparator('>=', words[1])).span
-                    * (versiongate_internal.read_version_comparator('<=', words[3])).span;
-                RETURN;
+        SELECT h.* INTO span, fault, hint, meant
+          FROM versiongate_internal.read_version_hyphen(side, words, hyphen) AS h;
+        place := cardinality(words) + 1;
+    END IF;
+    WHILE place <= cardinality(words) AND fault IS NULL LOOP
+        last := place;
+        operator := (regexp_match(words[place], '^[<>=~^!]*'))[1];
+        operand := substr(words[place], length(operator) + 1);
+        -- An operator may stand apart from its version.
+        IF operand = '' AND place < cardinality(words) THEN
+            last := place + 1;
+            operand := words[last];
+            IF operand ~ '^[<>=~^!]' THEN
+                operator := operator || ' ' || (regexp_match(operand, '^[<>=~^!]*'))[1];
+                operand := ltrim(operand, '<>=~^!');
             END IF;
         END IF;
-    ELSE
-        WHILE place <= cardinality(words) AND fault IS NULL LOOP
-            last := place;
-            operator := (regexp_match(words[place], '^[<>=~^!]*'))[1];
-            operand := substr(words[place], length(operator) + 1);
-            -- An operator may stand apart from its version.
-            IF operand = '' AND place < cardinality(words) THEN
-                last := place + 1;
-                operand := words[last];
-                IF operand ~ '^[<>=~^!]' THEN
-                    operator := operator || ' ' || (regexp_match(operand, '^[<>=~^!]*'))[1];
-                    operand := ltrim(operand, '<>=~^!');
-                END IF;
-            END IF;
 
-            IF operand = '' THEN
-                fault := format('"%s" is followed by no version', operator);
-                hint := 'Write the version after it';
-            ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
-                reading := versiongate_internal.version_operator_fault(operator, operand);
-                fault := reading.fault;
-                hint := reading.hint;
-                alternatives := reading.meant;
-            ELSE
-                reading := versiongate_internal.read_version_comparator(operator, operand);
-                fault := reading.fault;
-                hint := reading.hint;
-                alternatives := ARRAY[reading.meant];
-                span := CASE WHEN place = 1 THEN reading.span ELSE span * reading.span END;
-            END IF;
-            IF fault IS NOT NULL THEN
-                meant := (
-                    SELECT string_agg(
-                               array_to_string(words[:place - 1] || alternative || words[last + 1:], ' '),
-                               ' || ' ORDER BY number
-                           )
-                      FROM unnest(alternatives) WITH ORDINALITY AS listed(alternative, number)
-                     WHERE alternative IS NOT NULL
-                );
-            END IF;
-            place := last + 1;
-        END LOOP;
-        IF fault IS NULL THEN
-            RETURN;
+        IF operand = '' THEN
+            fault := format('"%s" is followed by no version', operator);
+            hint := 'Write the version after it';
+        ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
+            reading := versiongate_internal.version_operator_fault(operator, operand);
+            fault := reading.fault;
+            hint := reading.hint;
+            alternatives := reading.meant;
+        ELSE
+            reading := versiongate_internal.read_version_comparator(operator, operand);
+            fault := reading.fault;
+            hint := reading.hint;
+            alternatives := ARRAY[reading.meant];
+            span := CASE WHEN place = 1 THEN reading.span ELSE span * reading.span END;
         END IF;
+        IF fault IS NOT NULL THEN
+            meant := (
+                SELECT string_agg(
+                           array_to_string(words[:place - 1] || alternative || words[last + 1:], ' '),
+                           ' || ' ORDER BY number
+                       )
+                  FROM unnest(alternatives) WITH ORDINALITY AS listed(alternative, number)
+                 WHERE alternative IS NOT NULL
+            );
+        END IF;
+        place := last + 1;
+    END LOOP;
+    IF fault IS NULL THEN
+        RETURN;
     END IF;
 
     -- What separates wrongly is the fault of the side, whatever else it leads to.
@@ -536,8 +555,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.read_version_side IS
-    'Reads one side of "||" in a version range: the span of versions that it matches, or what is wrong with it.';
 
 -- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
 -- number of parts.
@@ -586,7 +603,7 @@ BEGIN
     union_spans := versiongate_internal.version_spans(VARIADIC side_spans);
     IF isempty(union_spans) THEN
         fault := format('"%s" matches nothing', range);
-        hint := 'No version can be on all sides at once: look at the bounds, and write "||" where "or" is meant';
+        hint := 'No version satisfies all the bounds at once: check them, and write "||" where you mean "or"';
         -- A list of versions: nothing is two of them.
         IF place = 1 AND side ~ '^=?[^ \t<>=~^!]+([ \t]+=?[^ \t<>=~^!]+)+$' AND side !~ '[ \t]-[ \t]' THEN
             meant := regexp_replace(side, '[ \t]+', ' || ', 'g');
@@ -596,8 +613,6 @@ BEGIN
     spans := union_spans;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.read_version_range IS
-    'Reads a version range: the spans of versions that it matches, or what is wrong with it and what seems to be meant.';
 
 -- What seems to be meant is put into the hint only where it is a range, so a hint can be copied.
 CREATE FUNCTION versiongate_internal.version_range_error(range text, OUT message text, OUT hint text)
@@ -625,8 +640,6 @@ BEGIN
     hint := hint || '.';
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_range_error IS
-    'What is wrong with a version range, and what to write instead; nulls if it can be read.';
 
 CREATE FUNCTION version_matches(version text, range text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp

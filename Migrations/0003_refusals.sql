@@ -24,14 +24,14 @@ DECLARE
         WHEN hint !~ '^Remove it' THEN (regexp_match(message, '<(U[+][0-9A-F]+)>'))[1]
     END;
     cure CONSTANT text := concat_ws(
-        ' ', 'Take out ' || unseen || ', which looks like a blank or like nothing.', hint, 'NULL means ' || absent || '.'
+        ' ', 'Take out ' || unseen || ', which looks like a space or is invisible.', hint, 'NULL means ' || absent || '.'
     );
     data CONSTANT jsonb := CASE
         WHEN absent IS NULL THEN
             jsonb_strip_nulls(jsonb_build_object('command', command, 'file', file, 'words', words))
             || jsonb_build_object('row', row_key)
         ELSE jsonb_build_object(
-            'hint', hint, 'command', format('For %s leave the option out, or take it away with --clear.', absent),
+            'hint', hint, 'command', format('For %s leave the option out, or remove it with --clear.', absent),
             'file', format('For %s leave the key out.', absent)
         )
     END;
@@ -71,7 +71,6 @@ CREATE FUNCTION versiongate_internal.strange_blanks() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 RETURN '\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000';
-COMMENT ON FUNCTION versiongate_internal.strange_blanks IS 'Blanks other than the usual one, as part of a bracket expression.';
 
 CREATE FUNCTION versiongate_internal.visible(value text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -105,14 +104,13 @@ DECLARE
 BEGIN
     -- What is nothing but blanks is refused for that.
     RETURN bare IS NULL OR bare IN (value, '') OR versiongate_internal.refuse(
-        place, versiongate_internal.quoted(value) || ' has a blank at an end',
+        place, versiongate_internal.quoted(value) || ' begins or ends with white space',
         'Write it without: ' || versiongate_internal.visible(bare)
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_ends IS 'Refuses a blank at an end.';
 
-CREATE FUNCTION versiongate_internal.first_names(
+CREATE FUNCTION versiongate_internal.name_list(
     names text[], separator text DEFAULT ', ', most integer DEFAULT 20
 ) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -120,7 +118,6 @@ RETURN array_to_string(names[:most], separator) || CASE
     WHEN cardinality(names) > most THEN format('%sand %s more', replace(separator, ',', ''), cardinality(names) - most)
     ELSE ''
 END;
-COMMENT ON FUNCTION versiongate_internal.first_names IS 'A list for a message, cut where it gets long.';
 
 CREATE FUNCTION versiongate_internal.time_text(at timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -146,7 +143,6 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_key IS 'Refuses what cannot be the key of a rule.';
 
 CREATE FUNCTION versiongate_internal.check_bundle(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -164,12 +160,11 @@ BEGIN
                     'Write one dot between its parts, and none at its ends: '
                     || btrim(regexp_replace(value, '[.]+', '.', 'g'), '.')
                 ELSE 'Write the bundle or package identifier as the app spells it, no address: 1 to 255 characters of ASCII,'
-                    ' no blanks: com.example.app'
+                    ' no spaces: com.example.app'
             END
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_bundle IS 'Refuses what cannot be the bundle or package identifier of an app.';
 
 CREATE FUNCTION versiongate_internal.check_version(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -192,7 +187,6 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_version IS 'Refuses what cannot be read as a version.';
 
 CREATE FUNCTION versiongate_internal.check_version_range(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -216,14 +210,12 @@ BEGIN
         RETURN true;
     END IF;
     RETURN versiongate_internal.refuse(
-        place, coalesce(versiongate_internal.visible(error.message), 'a number is not written in digits alone'),
+        place, coalesce(versiongate_internal.visible(error.message), 'a number is not written in digits only'),
         coalesce(error.hint, 'Write all of its digits: 1000'), format('The range is %s.', versiongate_internal.quoted(value)),
         absent => CASE WHEN value ~ '^[[:space:]]*$' THEN 'no condition' END
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_version_range IS
-    'Refuses what cannot be read as a version range, and a range that nothing can match.';
 
 CREATE FUNCTION versiongate_internal.check_platform(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -235,7 +227,7 @@ BEGIN
             CASE
                 WHEN strpos(value, ',') > 0 AND place <> 'rules.platforms' THEN 'Write a row for each platform.'
                 WHEN strpos(value, ',') > 0 THEN 'Write each platform by itself: {ios,android}'
-                ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, blanks, ".", "_", "+", "/", "(",'
+                ELSE 'Write ios, android, macos or the like: 1 to 64 letters, digits, spaces, ".", "_", "+", "/", "(",'
                     ' ")" and "-" of ASCII.'
             END,
             command => CASE WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN
@@ -252,8 +244,6 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_platform IS
-    'Refuses what cannot be a platform, or is not stored as platform_name gives it.';
 
 CREATE FUNCTION versiongate_internal.check_region(region text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -284,7 +274,6 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_region IS 'Refuses what is not the code of a country.';
 
 CREATE FUNCTION versiongate_internal.is_language_code(code text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -324,7 +313,7 @@ BEGIN
         IF value ~* format('^[a-z]+(-[a-z]{4})?-(uk|el|%s)$', first)
             AND NOT versiongate_internal.is_country(upper(right(value, 2))) THEN
             RETURN versiongate_internal.refuse(
-                place, versiongate_internal.quoted(value) || ' has the code of no country',
+                place, format('the country in %s does not exist', versiongate_internal.quoted(value)),
                 'Write ' || left(value, -3) || CASE lower(right(value, 2)) WHEN 'uk' THEN '-GB' WHEN 'el' THEN '-GR' ELSE '' END
             );
         ELSIF lower(value) IN ('all', 'any') THEN
@@ -334,8 +323,8 @@ BEGIN
             );
         ELSIF first = 'und' AND place = 'rule_texts.language' THEN
             RETURN versiongate_internal.refuse(
-                place, versiongate_internal.quoted(value) || ' is the language of no client',
-                'Whoever has none of the translations gets the title and text of the rule itself: edit those.'
+                place, 'no client has the language ' || versiongate_internal.quoted(value),
+                'Anyone without a translation gets the title and text of the rule itself: edit those.'
             );
         END IF;
         RETURN true;
@@ -351,8 +340,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_language IS
-    'Refuses what does not have the form of a BCP 47 language tag, and what begins with no code of ISO 639.';
 
 CREATE FUNCTION versiongate_internal.check_list(value text[], place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -400,8 +387,6 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_list IS
-    'Refuses what is no plain list of at most 500 platforms, regions or languages.';
 
 -- As part of a bracket expression.
 CREATE FUNCTION versiongate_internal.ignorable_characters() RETURNS text
@@ -421,19 +406,119 @@ BEGIN
     RETURN 'U+' || lpad(digits, greatest(4, length(digits)), '0');
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.code_point IS 'The code point of the first character of a text: U+202E.';
 
-CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) RETURNS boolean
+CREATE FUNCTION versiongate_internal.check_attribute_name(name text, place text, example text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    attribute record;
-    own_column text;
-    hidden text;
-    item jsonb;
-    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
     members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
+    hidden CONSTANT text := (regexp_match(name, '[' || versiongate_internal.ignorable_characters() || ']'))[1];
+    own_column CONSTANT text := CASE
+        WHEN name IN ('bundle', 'os') THEN name
+        WHEN name = 'install' THEN 'rollout'
+        ELSE name || 's'
+    END;
+BEGIN
+    IF name = '' THEN
+        RETURN versiongate_internal.refuse(place, 'an attribute without a name', example, absent => 'no condition');
+    ELSIF octet_length(name) > 128 THEN
+        RETURN versiongate_internal.refuse(
+            place, format('the name %s is longer than 128 bytes', versiongate_internal.quoted(name)),
+            'Longer names from clients are not read.'
+        );
+    ELSIF versiongate_internal.check_ends(name, place)
+        AND name ~ '^[ \t]*$|[\u0001-\u001F\u007F-\u009F]' THEN
+        RETURN versiongate_internal.refuse(
+            place, format('%s cannot be the name of an attribute', versiongate_internal.quoted(name)),
+            'No control characters.'
+        );
+    ELSIF hidden IS NOT NULL THEN
+        RETURN versiongate_internal.refuse(
+            place,
+            format(
+                'the name %s has the character %s in it, which cannot be seen',
+                versiongate_internal.quoted(name), versiongate_internal.code_point(hidden)
+            ),
+            format('Remove it, at character %s.', strpos(name, hidden))
+        );
+    ELSIF lower(name COLLATE "C") = ANY (members) AND name <> ALL (members) THEN
+        RETURN versiongate_internal.refuse(
+            place, format('"%s" is "%s" in another spelling', name, lower(name COLLATE "C")),
+            'Names of members are exact, and this one is in every client, not an attribute: use its own condition.'
+        );
+    ELSIF name = ANY (members) THEN
+        RETURN versiongate_internal.refuse(
+            place, format('"%s" is a member of every client, not an attribute', name),
+            CASE own_column
+                WHEN 'rollout' THEN 'It is used for rollouts alone: see the column rollout.'
+                ELSE format('The condition on it is the column %s.', own_column)
+            END || ' NULL means no condition.',
+            command => CASE own_column
+                WHEN 'rollout' THEN 'It is used for rollouts alone: `rule rollout KEY PERCENT`'
+                ELSE format('The condition on it is --%s.', regexp_replace(own_column, '^(platform|region|language)s$', '\1'))
+            END,
+            file => CASE own_column
+                WHEN 'rollout' THEN 'It is used for rollouts alone: see the key rollout.'
+                ELSE format('The condition on it is %s.', own_column)
+            END
+        );
+    END IF;
+    RETURN true;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.check_attribute_values(
+    name text, accepted jsonb, place text, example text
+) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    item jsonb;
+BEGIN
+    IF jsonb_typeof(accepted) <> 'array' THEN
+        RETURN versiongate_internal.refuse(
+            place, format('what "%s" accepts is not a list', name), example, absent => 'no condition'
+        );
+    ELSIF accepted = '[]' THEN
+        RETURN versiongate_internal.refuse(
+            place, format('what "%s" accepts is an empty list', name), example, absent => 'no condition'
+        );
+    END IF;
+    FOR item IN SELECT * FROM jsonb_array_elements(accepted) LOOP
+        IF jsonb_typeof(item) <> 'string' THEN
+            RETURN versiongate_internal.refuse(
+                place,
+                format(
+                    'what "%s" accepts has %s in it, which is not a text',
+                    name, versiongate_internal.quoted(item::text)
+                ),
+                'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.',
+                absent => 'no condition'
+            );
+        ELSIF item = '""' THEN
+            RETURN versiongate_internal.refuse(
+                place, format('what "%s" accepts has an empty text in it', name),
+                'An empty text from a client counts as not sent.', absent => 'no condition'
+            );
+        ELSIF versiongate_internal.check_ends(item #>> '{}', place) AND octet_length(item #>> '{}') > 1024 THEN
+            RETURN versiongate_internal.refuse(
+                place, format('what "%s" accepts has a text in it that is longer than 1024 bytes', name),
+                'Longer values from clients are not read.'
+            );
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    attribute record;
+    is_right boolean;
+    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
 BEGIN
     IF value IS NULL THEN
         RETURN true;
@@ -454,93 +539,12 @@ BEGIN
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
-        own_column := CASE
-            WHEN attribute.name IN ('bundle', 'os') THEN attribute.name
-            WHEN attribute.name = 'install' THEN 'rollout'
-            ELSE attribute.name || 's'
-        END;
-        hidden := (regexp_match(attribute.name, '[' || versiongate_internal.ignorable_characters() || ']'))[1];
-        IF attribute.name = '' THEN
-            RETURN versiongate_internal.refuse(place, 'an attribute without a name', example, absent => 'no condition');
-        ELSIF octet_length(attribute.name) > 128 THEN
-            RETURN versiongate_internal.refuse(
-                place, format('the name %s is longer than 128 bytes', versiongate_internal.quoted(attribute.name)),
-                'Of clients no longer name is read.'
-            );
-        ELSIF versiongate_internal.check_ends(attribute.name, place)
-            AND attribute.name ~ '^[ \t]*$|[\u0001-\u001F\u007F-\u009F]' THEN
-            RETURN versiongate_internal.refuse(
-                place, format('%s cannot be the name of an attribute', versiongate_internal.quoted(attribute.name)),
-                'No control characters.'
-            );
-        ELSIF hidden IS NOT NULL THEN
-            RETURN versiongate_internal.refuse(
-                place,
-                format(
-                    'the name %s has the character %s in it, which cannot be seen',
-                    versiongate_internal.quoted(attribute.name), versiongate_internal.code_point(hidden)
-                ),
-                format('Remove it, at character %s.', strpos(attribute.name, hidden))
-            );
-        ELSIF lower(attribute.name COLLATE "C") = ANY (members) AND attribute.name <> ALL (members) THEN
-            RETURN versiongate_internal.refuse(
-                place, format('"%s" is "%s" in another spelling', attribute.name, lower(attribute.name COLLATE "C")),
-                'Names of members are exact, and this one is in every client, not an attribute: use its own condition.'
-            );
-        ELSIF attribute.name = ANY (members) THEN
-            RETURN versiongate_internal.refuse(
-                place, format('"%s" is a member of every client, not an attribute', attribute.name),
-                CASE own_column
-                    WHEN 'rollout' THEN 'It is used for rollouts alone: see the column rollout.'
-                    ELSE format('The condition on it is the column %s.', own_column)
-                END || ' NULL means no condition.',
-                command => CASE own_column
-                    WHEN 'rollout' THEN 'It is used for rollouts alone: `rule rollout KEY PERCENT`'
-                    ELSE format('The condition on it is --%s.', regexp_replace(own_column, '^(platform|region|language)s$', '\1'))
-                END,
-                file => CASE own_column
-                    WHEN 'rollout' THEN 'It is used for rollouts alone: see the key rollout.'
-                    ELSE format('The condition on it is %s.', own_column)
-                END
-            );
-        ELSIF jsonb_typeof(attribute.accepted) <> 'array' THEN
-            RETURN versiongate_internal.refuse(
-                place, format('what "%s" accepts is not a list', attribute.name), example, absent => 'no condition'
-            );
-        ELSIF attribute.accepted = '[]' THEN
-            RETURN versiongate_internal.refuse(
-                place, format('what "%s" accepts is an empty list', attribute.name), example, absent => 'no condition'
-            );
-        END IF;
-        FOR item IN SELECT * FROM jsonb_array_elements(attribute.accepted) LOOP
-            IF jsonb_typeof(item) <> 'string' THEN
-                RETURN versiongate_internal.refuse(
-                    place,
-                    format(
-                        'what "%s" accepts has %s in it, which is not a text',
-                        attribute.name, versiongate_internal.quoted(item::text)
-                    ),
-                    'Write numbers and booleans as texts, as the client does: {"level": ["1"], "trial": ["true"]}.',
-                    absent => 'no condition'
-                );
-            ELSIF item = '""' THEN
-                RETURN versiongate_internal.refuse(
-                    place, format('what "%s" accepts has an empty text in it', attribute.name),
-                    'A client that sends an empty text sends nothing.', absent => 'no condition'
-                );
-            ELSIF versiongate_internal.check_ends(item #>> '{}', place) AND octet_length(item #>> '{}') > 1024 THEN
-                RETURN versiongate_internal.refuse(
-                    place, format('what "%s" accepts has a text in it that is longer than 1024 bytes', attribute.name),
-                    'Of clients no longer value is read.'
-                );
-            END IF;
-        END LOOP;
+        is_right := versiongate_internal.check_attribute_name(attribute.name, place, example)
+            AND versiongate_internal.check_attribute_values(attribute.name, attribute.accepted, place, example);
     END LOOP;
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_attributes IS
-    'Refuses attributes that are not lists of texts by names that a client can send.';
 
 CREATE FUNCTION versiongate_internal.check_percentage(value numeric, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -553,7 +557,6 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_percentage IS 'Refuses what is not 0 to 100 with at most two decimals.';
 
 CREATE FUNCTION versiongate_internal.check_time(value timestamptz, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -566,7 +569,7 @@ BEGIN
         place,
         CASE WHEN isfinite(value) THEN 'a time outside the years 1 to 9999' ELSE 'an infinite time' END,
         CASE place
-            WHEN 'rollout_steps.at' THEN 'Write the time from which on the step holds.'
+            WHEN 'rollout_steps.at' THEN 'Write the time from which the step applies.'
             WHEN 'releases.live_at' THEN 'Write from when on users can get it.'
         END,
         absent => CASE place
@@ -578,7 +581,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_time IS 'Refuses infinite times, and those outside the years 1 to 9999.';
 
 -- A release may be offered at once; how often a message is shown is counted in whole seconds.
 CREATE FUNCTION versiongate_internal.check_duration(value interval, place text) RETURNS boolean
@@ -609,7 +611,7 @@ BEGIN
             END
         );
     ELSIF value = '0' AND NOT is_soak THEN
-        RETURN versiongate_internal.refuse(place, 'no time at all', NULL, absent => 'the message at every start');
+        RETURN versiongate_internal.refuse(place, 'the time is zero', NULL, absent => 'the message at every start');
     ELSIF value > '36500 days' THEN
         RETURN versiongate_internal.refuse(
             place, versiongate_internal.quoted(value::text) || ' is too long', 'Write at most 36500 days.'
@@ -623,8 +625,6 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_duration IS
-    'Refuses times that are negative, infinite, too long, or of no fixed length.';
 
 CREATE FUNCTION versiongate_internal.check_characters(
     value text, place text, forbidden text, message text, remedy text
@@ -641,8 +641,6 @@ BEGIN
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_characters IS
-    'Refuses a text with one of some characters, and says where it stands.';
 
 CREATE FUNCTION versiongate_internal.check_text(value text, place text, longest integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -665,7 +663,7 @@ BEGIN
             place, format('%s characters are too many', length(value)), format('Write at most %s characters.', longest)
         );
     ELSIF value ~ '^[ \t\n]*$' THEN
-        RETURN versiongate_internal.refuse(place, 'an empty text', 'Write what people are to read.');
+        RETURN versiongate_internal.refuse(place, 'an empty text', 'Write what people should read.');
     END IF;
     -- Each of them is true, or raises.
     IF versiongate_internal.check_characters(
@@ -682,7 +680,7 @@ BEGIN
         )
         AND versiongate_internal.check_characters(
             value, place, '\uFEFF', 'the character %s',
-            ': it is the mark at the beginning of a file, and no part of a text.'
+            ': it is a byte order mark, not part of a text.'
         )
         AND versiongate_internal.check_characters(
             value, place, '[' || noncharacters || ']', 'the character %s', ': it is no character of Unicode.'
@@ -690,7 +688,7 @@ BEGIN
         AND value !~ ('[^' || white_space || versiongate_internal.ignorable_characters() || ']')
     THEN
         RETURN versiongate_internal.refuse(
-            place, 'a text of which nothing can be seen', 'Write what people are to read.'
+            place, 'a text with nothing visible in it', 'Write what people should read.'
         );
     END IF;
 
@@ -711,8 +709,6 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_text IS
-    'Refuses a text for people that is too long, cannot be seen, misleads or breaks.';
 
 CREATE FUNCTION versiongate_internal.check_placeholders(
     value text, place text, target text, ends_at timestamptz
@@ -734,8 +730,6 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_placeholders IS
-    'Refuses {target} and {date} in the text of a rule that has no target, or no end, to fill them in from.';
 
 CREATE FUNCTION versiongate_internal.check_note(value text, place text, longest integer DEFAULT 10000) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -753,8 +747,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_note IS
-    'Refuses what is longer than this in bytes, or has a control character other than a new line and a tab.';
 
 CREATE FUNCTION versiongate_internal.check_link(value text, place text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -785,14 +777,14 @@ BEGIN
         );
     ELSIF value COLLATE "C" !~ '^[!-~]+$' THEN
         RETURN versiongate_internal.refuse(
-            place, versiongate_internal.quoted(value) || ' has a blank or a character that is not ASCII',
-            'Write such characters as %XX, a blank as %20, and the name of a host in ASCII (xn--...).'
+            place, versiongate_internal.quoted(value) || ' has a space or a character that is not ASCII',
+            'Write such characters as %XX, a space as %20, and the name of a host in ASCII (xn--...).'
         );
     ELSIF strange IS NOT NULL THEN
         RETURN versiongate_internal.refuse(
-            place, format('%s has %s in it, which no address has', versiongate_internal.quoted(value), strange),
+            place, format('%s contains %s, which no address may contain', versiongate_internal.quoted(value), strange),
             CASE
-                WHEN strange IN ('{', '}') THEN 'Nothing is filled in in a link: write the address as it is to be opened.'
+                WHEN strange IN ('{', '}') THEN 'Nothing is filled in in a link: write the address exactly as it should be opened.'
                 ELSE format('Write it as %%%s.', upper(to_hex(ascii(strange))))
             END
         );
@@ -812,5 +804,3 @@ BEGIN
     RETURN true;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_link IS
-    'Refuses a link that is not ASCII of at most 2048 bytes with one of the schemes that apps may open.';

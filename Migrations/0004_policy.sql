@@ -72,7 +72,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.check_content_type IS 'Refuses content types of which it is not known how to escape.';
 
 CREATE TABLE feed_templates (
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
@@ -80,8 +79,8 @@ CREATE TABLE feed_templates (
         (
             name <> ALL ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}')
             OR versiongate_internal.refuse(
-                'feed_templates.name', versiongate_internal.quoted(name) || ' is a format of its own',
-                'Choose another name: its address is taken by that format.'
+                'feed_templates.name', versiongate_internal.quoted(name) || ' is the name of a built-in format',
+                'Choose another name: that format already uses this address.'
             )
         ) AND (
             name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
@@ -100,7 +99,7 @@ CREATE TABLE feed_templates (
             body ~ '[^ \t\n]'
             OR versiongate_internal.refuse(
                 'feed_templates.body', 'an empty template',
-                'Write the document, with {{names}} of values where they are to stand.'
+                'Write the document, with {{names}} where the values should go.'
             )
         )
     ),
@@ -241,7 +240,7 @@ CREATE TABLE rules (
         fuse IS NULL OR fuse BETWEEN 0.01 AND 100 AND fuse = round(fuse, 2)
         OR versiongate_internal.refuse(
             'rules.fuse', format('%s is not a percentage from 0.01 to 100', fuse),
-            'Write the percentage of an app''s checks beyond which the lockout is taken away, with at most two decimals, such'
+            'Write the percentage of an app''s checks beyond which the lockout is removed, with at most two decimals, such'
             ' as 12.5; nothing is rounded.', absent => 'no fuse'
         )
     ),
@@ -305,7 +304,7 @@ COMMENT ON COLUMN rules.lockout_without_update IS
     ' ends_at.';
 COMMENT ON COLUMN rules.fuse IS
     'Percentage of an app''s checks, 0.01 to 100, at most two decimals: where the rule locks out more of them, its lockout is'
-    ' taken away, or its ramp held. Null: it may lock out any share.';
+    ' removed, or its ramp held. Null: it may lock out any share.';
 COMMENT ON COLUMN rules.final IS 'True: when this message is sent, none after it is.';
 COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 

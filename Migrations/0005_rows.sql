@@ -12,7 +12,6 @@ RETURN versiongate_internal.refuse(
     place, format('there is no %s %s', noun, missing), hint, constraint_name => replace(place, '.', '_') || '_fkey',
     command => command, condition => 'foreign_key_violation'
 );
-COMMENT ON FUNCTION versiongate_internal.refuse_reference IS 'Refuses TABLE.COLUMN, which names what there is not.';
 
 CREATE FUNCTION versiongate_internal.stored_bundle(written text, place text) RETURNS text
     LANGUAGE plpgsql STABLE STRICT SET search_path = public, pg_temp
@@ -69,8 +68,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.normalise_row IS
-    'Trigger: stores a bundle as apps spells it, a platform in lower case, a language in today''s form.';
 
 CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
@@ -94,7 +91,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.keep_key IS 'Trigger: refuses another key of a row that others know by it.';
 
 CREATE TRIGGER keep_key AFTER UPDATE ON apps
     FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION versiongate_internal.keep_key(
@@ -138,8 +134,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.normalise_release IS
-    'Trigger: stores a release in its one form, and when its staging ended.';
 
 CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_release();
@@ -182,8 +176,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.normalise_rule IS
-    'Trigger: stores a rule in its one form; refuses a missing rollout.';
 
 CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
@@ -211,8 +203,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.require_parent IS
-    'Trigger: refuses what belongs to a rule or a release that there is not.';
 
 CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF rule ON rule_texts
     FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
@@ -260,8 +250,6 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.refuse_null IS
-    'Trigger: refuses NULL where a value is needed, and says what the column is.';
 
 DO $$
 DECLARE
@@ -304,8 +292,6 @@ BEGIN
         SCHEMA = 'public', TABLE = split_part(found.place, '.', 1), COLUMN = split_part(found.place, '.', 2);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn IS
-    'Raises a WARNING, with its kind as the constraint, and JSON for programs as refuse() has it.';
 
 CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text)
     RETURNS SETOF versiongate_internal.warning
@@ -325,7 +311,6 @@ BEGIN
      LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.placeholder_warnings IS 'Braces in a text that look like a placeholder and are none.';
 
 CREATE FUNCTION versiongate_internal.platform_meant(platform text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -355,7 +340,6 @@ AS $$
       FROM versiongate_internal.platform_meant(platform) AS meant
      WHERE meant IS NOT NULL
 $$;
-COMMENT ON FUNCTION versiongate_internal.platform_warnings IS 'A platform that is probably not meant.';
 
 -- The table of systems is is_system(), which checks ask too. Windows tells 10.0.N of itself, also from 11 on.
 CREATE FUNCTION versiongate_internal.system_meant(platform text, bound text) RETURNS text
@@ -397,9 +381,11 @@ COMMENT ON FUNCTION versiongate_internal.system_meant IS
 
 CREATE FUNCTION versiongate_internal.system_warnings(name text, place text, platforms text[], written text)
     RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
+BEGIN
+    RETURN QUERY
     SELECT DISTINCT ON (p.platform)
            place, 'system_number',
            format(
@@ -413,7 +399,8 @@ AS $$
                     written COLLATE "C", '(?:^|[ \t<>=~^|])[vV]?([0-9]+(?:\.[0-9]+)*)', 'g'
                 ) WITH ORDINALITY AS bound(number, ordinal)
      WHERE versiongate_internal.system_meant(p.platform, bound.number[1]) IS NOT NULL
-     ORDER BY p.platform, bound.ordinal
+     ORDER BY p.platform, bound.ordinal;
+END
 $$;
 COMMENT ON FUNCTION versiongate_internal.system_warnings IS
     'The first number in a min_os, or in a range of os, that no system of a platform ever had.';
@@ -421,8 +408,10 @@ COMMENT ON FUNCTION versiongate_internal.system_warnings IS
 -- As in SemVer, what is not all digits compares as text.
 CREATE FUNCTION versiongate_internal.text_order_warnings(table_name text, fields text[], policy_row jsonb)
     RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
 AS $$
+BEGIN
+    RETURN QUERY
     SELECT table_name || '.' || f.field, 'text_order',
            format(
                '%s.%s: in "%s" a number stands right behind letters, where it compares as text: beta10 is before beta9',
@@ -431,21 +420,16 @@ AS $$
            'With a dot between them, or without the hyphen, it compares as a number: 2.0-beta.10, 2.0beta10.',
            NULL, NULL::jsonb
       FROM unnest(fields) AS f(field)
-     WHERE policy_row ->> f.field COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]'
+     WHERE policy_row ->> f.field COLLATE "C" ~ '[0-9]-[0-9A-Za-z.-]*[A-Za-z][0-9]';
+END
 $$;
-COMMENT ON FUNCTION versiongate_internal.text_order_warnings IS
-    'Versions and ranges in these columns of a row whose order is likely to surprise.';
 
-CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
+CREATE FUNCTION versiongate_internal.condition_warnings(rule rules, name text)
+    RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
 AS $$
 DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
-    short CONSTANT text := 'A number without a unit is read as seconds. If days are meant, write the unit: ''2 days''.';
-    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
-    hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
-    suffix CONSTANT text := (regexp_match(rule.target COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
     known text[];
     strange text[];
     meant text;
@@ -464,10 +448,6 @@ BEGIN
          WHERE p.platform <> ALL (known) AND (known <> '{}' OR p.platform <> ALL (usual));
     END IF;
     RETURN QUERY
-    SELECT p.*
-      FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p
-     UNION ALL
     SELECT w.* FROM versiongate_internal.system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
      UNION ALL
     SELECT w.*
@@ -476,7 +456,32 @@ BEGIN
     SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
            'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL, NULL
       FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(a.value) AS item
-     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
+     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$'
+     UNION ALL
+    SELECT 'rules.platforms', 'platform_unusual',
+           format('%s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
+           coalesce('Is ' || meant || ' meant? ', '')
+               || 'It is for clients that say just that; if none does, it reaches nobody there.',
+           NULL, NULL
+     WHERE strange IS NOT NULL;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+    SET standard_conforming_strings = on
+AS $$
+DECLARE
+    short CONSTANT text := 'A number without a unit is read as seconds. If days are meant, write the unit: ''2 days''.';
+    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
+    suffix CONSTANT text := (regexp_match(rule.target COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
+BEGIN
+    RETURN QUERY
+    SELECT p.*
+      FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
+     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
+    RETURN QUERY SELECT w.* FROM versiongate_internal.condition_warnings(rule, name) AS w;
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.command,
            jsonb_build_object('rule', rule.key, 'percent', hundredfold)
@@ -490,8 +495,7 @@ BEGIN
               rule.lockout_without_update AND NOT rule.lockout,
               'lockout_without_update', 'rules_lockout_without_effect',
               ': lockout_without_update has no effect without lockout',
-              'Set lockout as well, or set lockout_without_update to false.',
-              'Give --lockout as well.'
+              'Set lockout as well, or set lockout_without_update to false.', 'Give --lockout as well.'
           ), (
               rule.fuse IS NOT NULL AND NOT rule.lockout,
               'fuse', 'rules_fuse_without_effect', ': fuse has no effect without lockout',
@@ -548,18 +552,98 @@ BEGIN
           ), (
               rule.remind < '1 minute', 'remind', 'rules_time_short',
               format(': remind is %s seconds', trim_scale(extract(epoch FROM rule.remind))), short, NULL
-          ), (
-              strange IS NOT NULL, 'platforms', 'platform_unusual',
-              ': no release and no store link is on ' || array_to_string(strange, ', '),
-              coalesce('Is ' || meant || ' meant? ', '')
-                  || 'It is for clients that say just that; if none does, it reaches nobody there.',
-              NULL
           )
       ) AS w(holds, column_name, kind, fault, hint, command)
      WHERE w.holds;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.rule_warnings IS 'What is probably not meant in a rule.';
+
+-- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
+-- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
+CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+AS $$
+DECLARE
+    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
+BEGIN
+    IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
+        RETURN NEXT (
+            'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
+            'Set ends_at, so that it ends by itself.',
+            'For an end: `rule edit {rule} --ends-at +2h`', of_rule
+        )::versiongate_internal.warning;
+    END IF;
+    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
+        RETURN NEXT (
+            'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
+            'Set link to ''store'', or to an address.',
+            '`rule edit {rule} --link store`', of_rule
+        )::versiongate_internal.warning;
+    ELSIF rule.link = 'store' THEN
+        RETURN QUERY
+        SELECT 'store_links.link', 'store_links_missing',
+               format('%s leads to the store, but %s has no store link', name, missing.bundle)
+                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
+               format(
+                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
+                   coalesce(missing.platform, 'ios')
+               ),
+               '`app edit {bundle} --store-link {platform}=https://...`',
+               jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
+          FROM (
+              SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
+               UNION
+              SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
+               UNION
+              SELECT rule.bundle, NULL
+               WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
+                 AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
+          ) AS missing
+         WHERE NOT EXISTS (
+                   SELECT FROM store_links AS s
+                    WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
+               )
+         ORDER BY missing.bundle, missing.platform;
+    END IF;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.target_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+AS $$
+DECLARE
+    target_key CONSTANT bytea := versiongate_internal.version_key(rule.target);
+BEGIN
+    -- By the index of versions, as an app may have thousands of releases.
+    IF NOT rule.enabled OR rule.target IS NULL OR EXISTS (
+        SELECT FROM releases AS r
+         WHERE r.bundle = rule.bundle
+           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+           AND versiongate_internal.version_key(r.version) >= target_key
+           AND NOT versiongate_internal.is_withdrawn(r, clock_timestamp())
+    ) THEN
+        RETURN;
+    END IF;
+    RETURN NEXT (
+        'rules.target', 'rules_target_waits',
+        format(
+            'rule %s reaches nobody until a release of %s%s is %s or above', versiongate_internal.quoted(rule.key),
+            rule.bundle, coalesce(' on ' || array_to_string(rule.platforms, ', '), ''), rule.target
+        ),
+        format(
+            'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
+            rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
+        ),
+        'Once users can get it: `release add {bundle} {version} --platform {platform}`',
+        jsonb_build_object(
+            'bundle', rule.bundle, 'version', rule.target,
+            'platform', CASE WHEN cardinality(rule.platforms) = 1 THEN rule.platforms[1] END
+        )
+    )::versiongate_internal.warning;
+END
+$$;
 
 CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts)
     RETURNS SETOF versiongate_internal.warning
@@ -571,8 +655,16 @@ AS $$
          format('rule %s, %s,', translation.rule, translation.language), field.place, field.value
      ) AS p
 $$;
-COMMENT ON FUNCTION versiongate_internal.rule_text_warnings IS
-    'What is probably not meant in a translation: braces that are not filled in.';
+
+CREATE FUNCTION versiongate_internal.is_withdrawn(release releases, moment timestamptz) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN (release.withdrawn_at > greatest(moment, release.live_at)) IS FALSE;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.is_withdrawn IS
+    'Whether nobody gets a release any more, or ever will: it was withdrawn before it was live.';
 
 CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -586,8 +678,6 @@ RETURN CASE
     || coalesce(', min_os ' || release.min_os, '')
     || coalesce(', in ' || array_to_string(release.regions, ', '), '')
     || coalesce(', until ' || versiongate_internal.time_text(release.withdrawn_at), '');
-COMMENT ON FUNCTION versiongate_internal.release_words IS
-    'What is recorded of a release, in a few words: live since ..., min_os 16.';
 
 CREATE FUNCTION versiongate_internal.release_warnings(release releases)
     RETURNS SETOF versiongate_internal.warning
@@ -657,16 +747,24 @@ BEGIN
      LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.release_warnings IS 'What is probably not meant in a release.';
 
 CREATE FUNCTION versiongate_internal.row_warnings(table_name text, policy_row jsonb)
     RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE STRICT SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT ROWS 1 SET search_path = public, pg_temp
 AS $$
 BEGIN
     CASE table_name
         WHEN 'rules' THEN
-            RETURN QUERY SELECT * FROM versiongate_internal.rule_warnings(jsonb_populate_record(NULL::rules, policy_row));
+            RETURN QUERY
+            SELECT w.*
+              FROM jsonb_populate_record(NULL::rules, policy_row) AS r
+             CROSS JOIN LATERAL (
+                 SELECT * FROM versiongate_internal.rule_warnings(r)
+                  UNION ALL
+                 SELECT * FROM versiongate_internal.link_warnings(r)
+                  UNION ALL
+                 SELECT * FROM versiongate_internal.target_warnings(r)
+             ) AS w;
         WHEN 'rule_texts' THEN
             RETURN QUERY SELECT * FROM versiongate_internal.rule_text_warnings(
                 jsonb_populate_record(NULL::rule_texts, policy_row)
@@ -683,4 +781,3 @@ BEGIN
     END CASE;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_warnings IS 'What is probably not meant in a row.';

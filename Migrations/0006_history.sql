@@ -52,7 +52,6 @@ CREATE TABLE versiongate_internal.schema_reader (
 INSERT INTO versiongate_internal.schema_reader (oldest) VALUES ('0004_policy');
 
 COMMENT ON TABLE versiongate_internal.schema_reader IS 'One row: which programs can read this schema.';
-COMMENT ON COLUMN versiongate_internal.schema_reader.singleton IS 'Always true: there is one row.';
 COMMENT ON COLUMN versiongate_internal.schema_reader.oldest IS
     'Name of a migration. A program that carries it reads the policy rightly, whatever came after it; a migration that'
     ' changes what the policy means, or where it is, sets this to its own name.';
@@ -101,12 +100,6 @@ CREATE TABLE versiongate_internal.recorded_rows (
 CREATE UNIQUE INDEX recorded_rows_row_key ON versiongate_internal.recorded_rows (table_name, key, token);
 
 COMMENT ON TABLE versiongate_internal.recorded_rows IS 'The rows of change_rows, by the token of their change.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.token IS 'The token of the change.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.ordinal IS 'As in change_rows.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.table_name IS 'As in change_rows.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.key IS 'As in change_rows.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.before IS 'As in change_rows.';
-COMMENT ON COLUMN versiongate_internal.recorded_rows.after IS 'As in change_rows.';
 
 CREATE VIEW change_rows WITH (security_invoker = true) AS
 SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.before, r.after
@@ -114,15 +107,11 @@ SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.before, r.after
   JOIN versiongate_internal.recorded_rows AS r ON r.token = c.token;
 
 COMMENT ON VIEW change_rows IS 'What a change did to each row, from its state before the transaction to that after it.';
-COMMENT ON COLUMN change_rows.change IS 'The change.';
-COMMENT ON COLUMN change_rows.ordinal IS 'Place within the change, from 1.';
-COMMENT ON COLUMN change_rows.table_name IS 'Table of the row.';
 COMMENT ON COLUMN change_rows.key IS
     'Primary key of the row, as an object of its columns; a bundle or language in lower case. A row that got another key is'
     ' one that was deleted and one that was inserted.';
 COMMENT ON COLUMN change_rows.before IS
     'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
-COMMENT ON COLUMN change_rows.after IS 'The row after; null: it was deleted.';
 
 CREATE FUNCTION versiongate_internal.row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -137,7 +126,6 @@ BEGIN
     RETURN part;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_columns IS 'Some columns of a row.';
 
 CREATE FUNCTION versiongate_internal.row_key(policy_row jsonb, columns text[]) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -185,13 +173,8 @@ CREATE TABLE versiongate_internal.edited_rows (
 COMMENT ON TABLE versiongate_internal.edited_rows IS
     'What transactions that are under way have edited and not recorded yet: a note of each state that a row left, and of'
     ' each that it came to. Each sees its own notes alone, and leaves none behind.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.xid IS 'The transaction.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.at IS 'When the transaction began.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.table_name IS
     'Table of the row; changes: the change that the transaction undoes, or without an id that it blows fuses.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.id IS 'Rises with each note.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.key IS 'Primary key of the row in this state, as in change_rows.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.policy_row IS 'The row in this state.';
 COMMENT ON COLUMN versiongate_internal.edited_rows.is_there IS
     'True: it came to this state; false: it left it. Of the change that is undone: false while undo_change runs.';
 
@@ -204,9 +187,6 @@ CREATE TABLE versiongate_internal.edits_to_record (
 
 COMMENT ON TABLE versiongate_internal.edits_to_record IS
     'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.xid IS 'The transaction.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.at IS 'When the transaction began.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.is_rehearsal IS 'Whether a planner edits, so that it cannot be committed.';
 
 -- Notes.
 --

@@ -16,8 +16,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.notify_servers IS
-    'Has servers look at the policy at once, unless the queue of NOTIFY is half full.';
 
 CREATE FUNCTION versiongate_internal.take_edits(this_token uuid) RETURNS versiongate_internal.row_edit[]
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -77,7 +75,7 @@ RETURN EXISTS (
     SELECT FROM changes AS this
       JOIN changes AS other ON other.id > known_revision AND other.id < this.id
       JOIN (
-          VALUES ('rules', '{apps,store_links,releases,rule_texts,rollout_steps}'::text[]),
+          VALUES ('rules', '{apps,store_links,releases,rules,rule_texts,rollout_steps}'::text[]),
                  ('rollout_steps', '{rules,rollout_steps}'),
                  ('rule_texts', '{rules}'),
                  ('releases', '{rules,releases,store_links}'),
@@ -133,7 +131,7 @@ BEGIN
         IF NOT FOUND THEN
             RETURN;
         END IF;
-        PERFORM versiongate_internal.judge_edits(this_token, undone, edits);
+        PERFORM versiongate_internal.validate_edits(this_token, undone, edits);
         PERFORM versiongate_internal.warn_of_edits(this_token, undone, edits);
         UPDATE policy_revision
            SET revision = revision + 1, token = this_token, token_before = token, xid = pg_current_xact_id(), at = now()
@@ -166,15 +164,13 @@ BEGIN
            SET revision = revision - 1, token = token_before, token_before = NULL, xid = NULL, at = NULL,
                is_rehearsal = false;
     ELSIF NOT is_judged THEN
-        PERFORM versiongate_internal.judge_edits(this_token, undone, edits);
+        PERFORM versiongate_internal.validate_edits(this_token, undone, edits);
         IF NOT is_first THEN
             PERFORM versiongate_internal.warn_of_edits(this_token, undone, edits);
         END IF;
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.record_noted_edits IS
-    'Records what this transaction has done to the rows that it has noted, and has it judged.';
 
 CREATE FUNCTION versiongate_internal.is_rehearsal() RETURNS boolean
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -182,24 +178,21 @@ RETURN EXISTS (
     SELECT FROM versiongate_internal.edits_to_record AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
 ) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
-COMMENT ON FUNCTION versiongate_internal.is_rehearsal IS
-    'Whether a planner has edited in this transaction, so that it cannot be committed.';
 
 CREATE FUNCTION versiongate_internal.refuse_planner() RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 BEGIN
     RAISE insufficient_privilege USING
-        MESSAGE = format('%s may plan edits, and not make them', session_user),
+        MESSAGE = format('%s may plan edits but not make them', session_user),
         DETAIL = 'Nothing was changed.',
-        HINT = 'To see what edits come to: BEGIN; the edits; SELECT rehearse_edits(); SELECT * FROM history LIMIT 1;'
+        HINT = 'To see what edits would do: BEGIN; the edits; SELECT rehearse_edits(); SELECT * FROM history LIMIT 1;'
             ' ROLLBACK. To make them, log in as a member of versiongate_admin.',
         CONSTRAINT = 'planner_guard', DATATYPE = jsonb_build_object(
             'command', 'See what it would do: add --dry-run, or `plan FILE`. An admin can do it.'
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.refuse_planner IS 'Refuses an edit of a planner.';
 
 CREATE FUNCTION rehearse_edits() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -235,7 +228,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.record_edits IS 'Trigger: records what the transaction has done, and has it judged.';
 
 CREATE CONSTRAINT TRIGGER record_edits AFTER INSERT ON versiongate_internal.edits_to_record
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION versiongate_internal.record_edits();
@@ -305,7 +297,6 @@ BEGIN
         TABLE = TG_TABLE_NAME;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.refuse_truncate IS 'Trigger: refuses TRUNCATE.';
 
 DO $$
 DECLARE

@@ -7,13 +7,16 @@
 SET LOCAL search_path = public, pg_temp;
 
 CREATE FUNCTION versiongate_internal.releases_for(rule rules) RETURNS SETOF releases
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
+BEGIN
+    RETURN QUERY
     SELECT *
       FROM releases AS r
      WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
        AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-       AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(clock_timestamp(), r.live_at))
+       AND (r.withdrawn_at IS NULL OR NOT versiongate_internal.is_withdrawn(r, clock_timestamp()));
+END
 $$;
 COMMENT ON FUNCTION versiongate_internal.releases_for IS
     'The releases of the app and the platforms of a rule that are not withdrawn; staged and future ones are among them.';
@@ -24,8 +27,8 @@ AS $$
 DECLARE
     place CONSTANT text := concat(' of ' || rule.bundle, ' on ' || array_to_string(rule.platforms, ', '));
     command text :=
-        'If only one version is meant, name it: --versions 1.1.3. Or first record the release that users are to get, staged or'
-        ' in the future too: `release add BUNDLE VERSION --platform PLATFORM`. Or leave the rule disabled.';
+        'If you mean one version only, name it: --versions 1.1.3. Or first record the release that users should get (it may be'
+        ' staged or in the future): `release add BUNDLE VERSION --platform PLATFORM`. Or leave the rule disabled.';
     store text[];
     unbuilt text[];
     newest text;
@@ -39,7 +42,7 @@ BEGIN
       INTO store, unbuilt, newest
       FROM versiongate_internal.releases_for(rule) AS r;
     IF store IS NULL THEN
-        detail := format('No release%s is recorded that is not withdrawn.', place);
+        detail := format('No release%s is recorded except withdrawn ones.', place);
         hint := 'Add the release they are to get, before or in the same transaction; staged and future ones count.';
     ELSIF rule.builds IS NOT NULL AND unbuilt IS NOT NULL THEN
         command :=
@@ -47,7 +50,7 @@ BEGIN
             ' `release edit BUNDLE VERSION --platform PLATFORM --set-build BUILD`.';
         detail := format(
             'These releases%s have no build recorded, so the rule may be about them: %s.%s',
-            place, versiongate_internal.first_names(unbuilt),
+            place, versiongate_internal.name_list(unbuilt),
             CASE WHEN cardinality(store) > cardinality(unbuilt) THEN ' It matches the others.' ELSE '' END
         );
         hint := format(
@@ -57,7 +60,7 @@ BEGIN
         );
     ELSE
         detail := format(
-            'The rule matches every release%s that is not withdrawn: %s.', place, versiongate_internal.first_names(store)
+            'The rule matches every release%s that is not withdrawn: %s.', place, versiongate_internal.name_list(store)
         );
         hint := 'Leave the release they are to get out of the rule (versions, builds, target), or add it, before or in the'
             ' same transaction; staged and future ones count.';
@@ -68,13 +71,11 @@ BEGIN
         hint || ' lockout_without_update is for maintenance and for the end of a platform alone: it locks out people who can'
             ' do nothing about it.',
         detail, 'rules_lockout_guard', jsonb_build_object('key', rule.key),
-        command || ' Only for maintenance or the end of a platform, where users shall have no way on:'
+        command || ' Only for maintenance or the end of a platform, where users are meant to have no way on:'
             ' --lockout-without-update.'
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.refuse_lockout IS
-    'Refuses a lockout that leaves nobody a way out, and says why it does.';
 
 CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -111,12 +112,10 @@ BEGIN
                    SELECT FROM releases AS r
                     WHERE ((j.rule).bundle IS NULL OR r.bundle = (j.rule).bundle)
                       AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-                      AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(clock_timestamp(), r.live_at))
+                      AND NOT versiongate_internal.is_withdrawn(r, clock_timestamp())
                       AND NOT versiongate_internal.rule_matches_release(
-                          j.versions,
-                          j.builds, j.target,
-                          versiongate_internal.version_key(r.version),
-                          versiongate_internal.version_key(r.build)
+                          j.versions, j.builds, j.target,
+                          versiongate_internal.version_key(r.version), versiongate_internal.version_key(r.build)
                       )
                )
          ORDER BY (j.rule).key
@@ -127,9 +126,6 @@ BEGIN
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_lockouts IS
-    'Refuses lockouts that this transaction turned on, or changed, and that leave nobody a way out. An undo may bring them'
-    ' back.';
 
 CREATE FUNCTION versiongate_internal.edited_shares(this_token uuid)
     RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
@@ -203,8 +199,6 @@ BEGIN
      GROUP BY rule.key, moment.at, rule.rollout_before, rule.rollout;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.edited_shares IS
-    'The percentages that a change edits, before and after: now, and at each step to come.';
 
 CREATE FUNCTION versiongate_internal.guard_holds(this_token uuid, undone bigint, keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -221,7 +215,7 @@ BEGIN
      LIMIT 1;
     IF FOUND THEN
         refused := versiongate_internal.refuse(
-            'rules.held_at', format('%s has no steps that could be held', versiongate_internal.quoted(held.key)),
+            'rules.held_at', format('%s has no steps to hold', versiongate_internal.quoted(held.key)),
             'Leave held_at out, or set it to NULL in the same transaction. To reach fewer installs, set rollout; to reach'
             ' nobody, set enabled to false.',
             NULL, 'rules_held_at_guard', jsonb_build_object('key', held.key),
@@ -259,7 +253,7 @@ BEGIN
             PERFORM versiongate_internal.warn((
                 'rules.held_at', 'rules_hold_skipped',
                 format(
-                    'rule %s reaches %s %% of installs at once: the steps that its hold kept back have begun',
+                    'rule %s reaches %s %% of installs at once: the steps that were held back have begun',
                     versiongate_internal.quoted(held.key), trim_scale(held.share)
                 ),
                 'A hold that ends by resume_rule goes on with the step that comes next.',
@@ -278,7 +272,7 @@ BEGIN
                     ' rollout_steps WHERE rule = %1$L; UPDATE rules SET rollout = ..., held_at = NULL WHERE key = %1$L;',
                     held.key
                 ),
-                'The steps that its hold kept back would begin all at once.',
+                'The steps that were held back would all begin at once.',
                 'rules_hold_guard', jsonb_build_object('key', held.key),
                 'To go on with the step that comes next: `rule resume {key}`; for a share of its own:'
                 ' `rule rollout {key} PERCENT`'
@@ -287,9 +281,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_holds IS
-    'Refuses a hold of one of these rules without steps, and an end of a hold by which steps begin that it kept back; warns'
-    ' where an undo does that.';
 
 CREATE FUNCTION versiongate_internal.guard_rollouts(keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -327,10 +318,10 @@ BEGIN
     IF FOUND THEN
         refused := versiongate_internal.refuse(
             'rollout_steps.rollout',
-            format('the steps of %s fall', versiongate_internal.quoted(fall.rule)),
+            format('the steps of %s go down', versiongate_internal.quoted(fall.rule)),
             'A ramp only goes up. To take a rule back, delete its steps and set rollout.',
             format(
-                'At %s it would go from %s %% to %s %%.',
+                'At %s the rollout would go from %s %% to %s %%.',
                 versiongate_internal.time_text(fall.at), fall.rollout_before, fall.rollout
             ),
             'rollout_steps_rollout_guard',
@@ -340,8 +331,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_rollouts IS
-    'Refuses a percentage of one of these rules beside its steps, and steps of which a later one is lower.';
 
 -- Consent.
 
@@ -389,7 +378,7 @@ DECLARE
         regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
     );
     -- All but what says whom a rule reaches, and when.
-    of_no_concern CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,fuse,final,note}';
+    ignored_columns CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,fuse,final,note}';
     rule rules;
     edited record;
     raised text[];
@@ -425,28 +414,28 @@ BEGIN
         -- What an undo brings back as it was has been consented to, or was there before.
         CONTINUE WHEN undone IS NOT NULL AND coalesce(
             (
-                SELECT c.before - of_no_concern = to_jsonb(rule) - of_no_concern
+                SELECT c.before - ignored_columns = to_jsonb(rule) - ignored_columns
                   FROM change_rows AS c
                  WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone
             ),
             NOT EXISTS (
                 SELECT FROM change_rows AS c
                  WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change > undone
-                   AND c.before - of_no_concern IS DISTINCT FROM c.after - of_no_concern
+                   AND c.before - ignored_columns IS DISTINCT FROM c.after - ignored_columns
             )
         );
         asked := asked || rule.key;
         faults := faults || CASE
             WHEN rule.bundle IS NULL THEN format(
-                '%s would lock out in every app', versiongate_internal.quoted(rule.key)
+                '%s would lock out clients of every app', versiongate_internal.quoted(rule.key)
             )
             WHEN rule.ends_at IS NULL THEN
                 format(
-                    '%s would lock out also who has nothing to update to, and has no end',
+                    '%s would also lock out users who have no update, and has no end',
                     versiongate_internal.quoted(rule.key)
                 )
             ELSE format(
-                '%s would lock out also who has nothing to update to, until %s',
+                '%s would also lock out users who have no update, until %s',
                 versiongate_internal.quoted(rule.key), versiongate_internal.time_text(rule.ends_at)
             )
         END;
@@ -471,8 +460,34 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_consent IS
-    'Refuses a lockout of everybody, new or wider, unless versiongate.consent names its rule.';
+
+CREATE FUNCTION versiongate_internal.guard_enabled_rules(keys text[]) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    most CONSTANT bigint := 1000;
+    crowd record;
+    refused boolean;
+BEGIN
+    SELECT r.bundle, count(*) AS number INTO crowd
+      FROM (SELECT DISTINCT e.bundle FROM rules AS e WHERE e.key = ANY (keys) AND e.enabled) AS edited
+      JOIN rules AS r ON r.enabled AND (r.bundle = edited.bundle OR r.bundle IS NULL AND edited.bundle IS NULL)
+     GROUP BY r.bundle
+    HAVING count(*) > most
+     ORDER BY r.bundle
+     LIMIT 1;
+    IF FOUND THEN
+        refused := versiongate_internal.refuse(
+            'rules.enabled',
+            format('%s enabled rules %s are too many', crowd.number, coalesce('of ' || crowd.bundle, 'for every app')),
+            format('Disable those that are not needed any more: at most %s of an app are enabled at a time.', most),
+            'Each check asks all enabled rules of its app, and those for every app.',
+            'rules_enabled_guard', jsonb_build_object('bundle', crowd.bundle),
+            'Disable those that are not needed any more: `rule disable KEY`'
+        );
+    END IF;
+END
+$$;
 
 -- No unique index: whoever swaps two numbers is not to mind the order.
 CREATE FUNCTION versiongate_internal.guard_store_ids(bundles text[]) RETURNS void
@@ -498,8 +513,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_store_ids IS
-    'Refuses the number in the store of one of these apps that another app has too.';
 
 CREATE FUNCTION versiongate_internal.guard_release_versions(ids bigint[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -537,7 +550,7 @@ BEGIN
     IF release.is_there THEN
         refused := versiongate_internal.refuse(
             'releases.version',
-            format('%s is there already, alike in everything', versiongate_internal.quoted(release.version)),
+            format('%s is already there, with the same values throughout', versiongate_internal.quoted(release.version)),
             'Leave it out, or edit the row that is there. A version may have several rows with different regions and'
             ' times.',
             format('%s has that %s.', release.bundle, has_it),
@@ -552,15 +565,12 @@ BEGIN
             versiongate_internal.quoted(release.version), versiongate_internal.quoted(release.spelled)
         ),
         'Spell a version in one way, as the store does. It may have several rows with different regions and times.',
-        format('%s has a %s already.', release.bundle, has_it),
+        format('%s already has a %s.', release.bundle, has_it),
         'releases_version_guard',
         versiongate_internal.row_columns(to_jsonb(release), '{bundle,platform,version,build}')
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_release_versions IS
-    'Refuses a second spelling of the version of one of these releases on one platform and build, and a release that is'
-    ' like another one in everything but its number and its note.';
 
 CREATE FUNCTION versiongate_internal.guard_placeholders(keys text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -596,8 +606,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_placeholders IS
-    'Refuses {target} and {date} in the translation of a rule that has no target, or no end.';
 
 CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, edits versiongate_internal.row_edit[])
     RETURNS text[]
@@ -613,7 +621,7 @@ RETURN ARRAY(
 COMMENT ON FUNCTION versiongate_internal.rules_to_judge IS
     'The rules that this transaction edited and that these edits of it may have made wrong.';
 
-CREATE FUNCTION versiongate_internal.judge_edits(
+CREATE FUNCTION versiongate_internal.validate_edits(
     this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
 ) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -628,6 +636,7 @@ BEGIN
               FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
              WHERE n.table_name IN ('rules', 'rollout_steps')
         );
+        PERFORM versiongate_internal.guard_enabled_rules(rule_keys);
         PERFORM versiongate_internal.guard_rollouts(rule_keys);
         PERFORM versiongate_internal.guard_holds(this_token, undone, rule_keys);
         PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
@@ -657,8 +666,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.judge_edits IS
-    'Has the guards judge what these edits of this transaction could have made wrong.';
 
 CREATE FUNCTION versiongate_internal.warn_of_edits(
     this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
@@ -668,7 +675,7 @@ AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
     -- Whether a lockout locks out does not depend on these.
-    of_no_concern CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
+    ignored_columns CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
     lockout_edits versiongate_internal.row_edit[];
 BEGIN
     PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(edits) AS w;
@@ -680,14 +687,8 @@ BEGIN
     IF 'rollout_steps' = ANY (edited_tables) THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
     END IF;
-    IF edited_tables && '{apps,releases,rules,store_links}' THEN
-        PERFORM versiongate_internal.warn(w)
-           FROM (SELECT versiongate_internal.rules_to_judge(this_token, edits)) AS judged(keys)
-          CROSS JOIN LATERAL (
-              SELECT * FROM versiongate_internal.new_link_warnings(this_token, judged.keys, edits)
-               UNION ALL
-              SELECT * FROM versiongate_internal.waiting_rule_warnings(this_token, judged.keys)
-          ) AS w;
+    IF edited_tables && '{releases,store_links}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.lost_link_warnings(edits) AS w;
     END IF;
     lockout_edits := ARRAY(
         SELECT n
@@ -696,7 +697,7 @@ BEGIN
                    n.table_name IN ('releases', 'rollout_steps')
                    OR n.table_name = 'rules' AND 'true' IN (n.after ->> 'lockout', n.after ->> 'final')
                )
-           AND n.before - of_no_concern IS DISTINCT FROM n.after - of_no_concern
+           AND n.before - ignored_columns IS DISTINCT FROM n.after - ignored_columns
     );
     IF lockout_edits <> '{}' THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_lockout_warnings(lockout_edits) AS w;
@@ -709,5 +710,3 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.warn_of_edits IS
-    'Warns of what these edits of this transaction brought about and is probably not meant. It refuses nothing.';

@@ -14,10 +14,6 @@ CREATE TABLE versiongate_internal.rule_spans (
 
 COMMENT ON TABLE versiongate_internal.rule_spans IS
     'What the ranges of the rules mean, kept by a trigger on rules so that checks need not read them.';
-COMMENT ON COLUMN versiongate_internal.rule_spans.rule IS 'Key of the rule.';
-COMMENT ON COLUMN versiongate_internal.rule_spans.versions IS 'The spans of versions.';
-COMMENT ON COLUMN versiongate_internal.rule_spans.builds IS 'The spans of build numbers.';
-COMMENT ON COLUMN versiongate_internal.rule_spans.os IS 'The spans of versions of the operating system.';
 
 CREATE FUNCTION versiongate_internal.keep_rule_spans() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -37,8 +33,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.keep_rule_spans IS
-    'Trigger: keeps what the ranges of a rule mean in versiongate_internal.rule_spans.';
 
 CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON rules
     FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans();
@@ -140,6 +134,15 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.version_shown IS
     'A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.';
 
+CREATE FUNCTION versiongate_internal.no_system(me versiongate_internal.checking_client) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN CASE
+    WHEN NOT versiongate_internal.is_system(me.platform_name, me.os_key)
+        THEN format('%s (no version of %s)', me.os, me.platform_name)
+END;
+COMMENT ON FUNCTION versiongate_internal.no_system IS
+    'The system of a client as explanations show it that no system of its platform ever was; else null.';
+
 CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
@@ -216,6 +219,221 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.lockout_obstacle IS
     'Why a client that a rule would lock out has no way out with this offer; null if it has one.';
 
+CREATE FUNCTION versiongate_internal.client_releases(me versiongate_internal.checking_client, moment timestamptz)
+    RETURNS TABLE (
+        id bigint, label text, version bytea, build bytea, min_os text, regions text[], live_at timestamptz, staged boolean,
+        in_region boolean, on_os boolean
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    is_system CONSTANT boolean := versiongate_internal.is_system(me.platform_name, me.os_key);
+    system CONSTANT bytea := CASE WHEN is_system THEN me.os_key END;
+BEGIN
+    RETURN QUERY
+    SELECT r.id,
+           r.version || coalesce(' (' || r.build || ')', ''),
+           versiongate_internal.version_key(r.version),
+           versiongate_internal.version_key(r.build),
+           r.min_os::text, r.regions::text[], r.live_at, r.staged,
+           r.regions IS NULL OR me.country = ANY (r.regions),
+           r.min_os IS NULL OR system >= versiongate_internal.version_key(r.min_os)
+      FROM releases AS r
+     WHERE r.bundle = me.app
+       AND r.platform = me.platform_name
+       AND NOT versiongate_internal.is_withdrawn(r, moment);
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.client_releases IS
+    'The releases of the client''s platform that are not withdrawn. in_region, on_os: null where a release asks for something'
+    ' that cannot be judged of this client.';
+
+-- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
+CREATE FUNCTION versiongate_internal.client_offers(
+    me versiongate_internal.checking_client, moment timestamptz, soaks interval[]
+)
+    RETURNS TABLE (
+        soak_time interval, lenient_label text, lenient_version bytea, strict_label text, strict_version bytea,
+        strict_build bytea
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH store AS MATERIALIZED (
+        SELECT s.*, row_number() OVER (ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id) AS place
+          FROM versiongate_internal.client_releases(me, moment) AS s
+         WHERE NOT s.staged AND s.live_at <= moment
+    )
+    SELECT soak.time, lenient.label, lenient.version, strict.label, strict.version, strict.build
+      FROM unnest(soaks) AS soak(time)
+     CROSS JOIN LATERAL (
+         SELECT min(s.place) FILTER (WHERE s.in_region IS NOT FALSE AND s.on_os IS NOT FALSE) AS lenient,
+                min(s.place) FILTER (WHERE s.in_region AND s.on_os) AS strict
+           FROM store AS s
+          WHERE moment - s.live_at >= soak.time
+     ) AS best
+      LEFT JOIN store AS lenient ON lenient.place = best.lenient
+      LEFT JOIN store AS strict ON strict.place = best.strict;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.client_offers IS
+    'What the client is offered for each soak: lenient where what cannot be judged does not hold against a release, strict'
+    ' where it does.';
+
+CREATE TYPE versiongate_internal.judged_check AS (
+    rule rules, version_spans versiongate_internal.version_spans, build_spans versiongate_internal.version_spans,
+    target_key bytea, soak_time interval, rollout_now numeric, bucket integer, lenient_label text, strict_label text,
+    strict_version bytea, strict_build bytea, missing_attribute text, missing_accepted jsonb, below_target boolean,
+    failed text
+);
+COMMENT ON TYPE versiongate_internal.judged_check IS
+    'A rule beside a client: what it is offered, the first attribute that it lacks, and the first condition that fails.';
+
+CREATE FUNCTION versiongate_internal.judge_conditions(me versiongate_internal.checking_client, moment timestamptz)
+    RETURNS SETOF versiongate_internal.judged_check
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH asked AS MATERIALIZED (
+        SELECT j.rule, (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans,
+               j.target AS target_key, coalesce((j.rule).soak, '0') AS soak_time,
+               rollout_at((j.rule).key, moment) AS rollout_now,
+               rollout_bucket((j.rule).key, me.install) AS bucket
+          FROM versiongate_internal.read_rules(
+                   ARRAY(SELECT r FROM rules AS r WHERE r.bundle = me.app OR r.bundle IS NULL)
+               ) AS j
+    )
+    SELECT a.rule, a.version_spans, a.build_spans, a.target_key, a.soak_time, a.rollout_now, a.bucket,
+           o.lenient_label, o.strict_label, o.strict_version, o.strict_build, missing.name, missing.accepted,
+           (me.version_key < a.target_key) IS TRUE,
+           CASE
+               WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE
+                   THEN 'platforms'
+               WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE
+                   THEN 'versions'
+               WHEN a.builds IS NOT NULL AND (a.build_spans @> me.build_key) IS NOT TRUE
+                   THEN 'builds'
+               WHEN a.os IS NOT NULL AND (a.os_spans @> me.os_key) IS NOT TRUE
+                   THEN 'os'
+               WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
+                   THEN 'regions'
+               WHEN a.languages IS NOT NULL
+                   AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
+                   THEN 'languages'
+               WHEN missing.name IS NOT NULL
+                   THEN 'attributes'
+               WHEN a.target IS NOT NULL
+                   AND (me.version_key < a.target_key AND a.target_key <= o.lenient_version) IS NOT TRUE
+                   THEN 'target'
+               WHEN moment < a.starts_at
+                   THEN 'starts_at'
+               WHEN moment >= a.ends_at
+                   THEN 'ends_at'
+               WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE
+                   THEN 'rollout'
+               WHEN NOT a.enabled
+                   THEN 'enabled'
+               WHEN me.paused
+                   THEN 'paused'
+           END
+      FROM asked AS a
+      LEFT JOIN versiongate_internal.client_offers(
+               me, moment, ARRAY(SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout)
+           ) AS o ON o.soak_time = a.soak_time
+      LEFT JOIN LATERAL (
+          SELECT attribute.name, attribute.accepted
+            FROM jsonb_each(a.attributes) AS attribute(name, accepted)
+           WHERE (attribute.accepted ? (me.attributes ->> attribute.name)) IS NOT TRUE
+           ORDER BY attribute.name COLLATE "C"
+           LIMIT 1
+      ) AS missing ON true;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.condition_expected(judged versiongate_internal.judged_check) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    rule CONSTANT rules := judged.rule;
+BEGIN
+    RETURN CASE judged.failed
+        WHEN 'platforms' THEN array_to_string(rule.platforms, ', ')
+        WHEN 'versions' THEN rule.versions
+        WHEN 'builds' THEN rule.builds
+        WHEN 'os' THEN rule.os
+        WHEN 'regions' THEN array_to_string(rule.regions, ', ')
+        WHEN 'languages' THEN array_to_string(rule.languages, ', ')
+        WHEN 'attributes' THEN (
+            SELECT string_agg(accepted.value, ', ' ORDER BY accepted.place)
+              FROM jsonb_array_elements_text(judged.missing_accepted) WITH ORDINALITY AS accepted(value, place)
+        )
+        WHEN 'target' THEN CASE WHEN judged.below_target THEN '>=' ELSE '<' END || rule.target
+        WHEN 'starts_at' THEN 'from ' || versiongate_internal.time_text(rule.starts_at)
+        WHEN 'ends_at' THEN 'until ' || versiongate_internal.time_text(rule.ends_at)
+        WHEN 'rollout' THEN 'bucket < ' || (judged.rollout_now * 100)::integer
+        WHEN 'enabled' THEN 'true'
+        WHEN 'paused' THEN 'false'
+    END;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.condition_actual(
+    judged versiongate_internal.judged_check, me versiongate_internal.checking_client, moment timestamptz
+) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN CASE judged.failed
+        WHEN 'platforms' THEN me.platform
+        WHEN 'versions' THEN versiongate_internal.version_shown(me.version, me.version_key)
+        WHEN 'builds' THEN versiongate_internal.version_shown(me.build, me.build_key)
+        WHEN 'os' THEN
+            coalesce(versiongate_internal.no_system(me), versiongate_internal.version_shown(me.os, me.os_key))
+        WHEN 'regions' THEN me.region
+        WHEN 'languages' THEN me.language
+        WHEN 'attributes' THEN me.attributes ->> judged.missing_attribute
+        WHEN 'target' THEN CASE
+            WHEN judged.below_target THEN judged.lenient_label
+            ELSE versiongate_internal.version_shown(me.version, me.version_key)
+        END
+        WHEN 'starts_at' THEN versiongate_internal.time_text(moment)
+        WHEN 'ends_at' THEN versiongate_internal.time_text(moment)
+        WHEN 'rollout' THEN judged.bucket::text
+        WHEN 'enabled' THEN 'false'
+        WHEN 'paused' THEN 'true'
+    END;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.awaited_release(
+    judged versiongate_internal.judged_check, me versiongate_internal.checking_client, moment timestamptz
+) RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF judged.failed <> 'target' OR NOT judged.below_target THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        SELECT s.label || ': ' || CASE
+                   WHEN s.staged THEN 'staged'
+                   WHEN s.live_at IS NULL THEN 'no live date'
+                   WHEN s.live_at > moment THEN 'live from ' || versiongate_internal.time_text(s.live_at)
+                   WHEN s.in_region IS FALSE THEN 'region ' || array_to_string(s.regions, ', ')
+                   WHEN s.on_os IS FALSE THEN 'os ' || s.min_os
+                   ELSE 'soaks until '
+                       || versiongate_internal.time_text(versiongate_internal.time_after(s.live_at, judged.soak_time))
+               END
+          FROM versiongate_internal.client_releases(me, moment) AS s
+         WHERE s.version >= judged.target_key
+         ORDER BY s.version, s.build NULLS FIRST, s.id
+         LIMIT 1
+    );
+END
+$$;
+
 -- A row for each rule of the client's app and for every app, in the order of the messages. The columns are those of
 -- explain_check, and `lockout`: whether the message is sent as a lockout.
 CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checking_client, moment timestamptz)
@@ -225,10 +443,6 @@ CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checkin
     )
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    is_system CONSTANT boolean := versiongate_internal.is_system(me.platform_name, me.os_key);
-    system CONSTANT bytea := CASE WHEN is_system THEN me.os_key END;
-    no_system CONSTANT text := CASE WHEN NOT is_system THEN format('%s (no version of %s)', me.os, me.platform_name) END;
 BEGIN
     IF NOT isfinite(moment) THEN
         RAISE invalid_parameter_value USING
@@ -236,101 +450,11 @@ BEGIN
             HINT = 'Name a time: now(), ''2026-03-01T12:00:00Z''.';
     END IF;
     RETURN QUERY
-    WITH store AS MATERIALIZED (
-        -- The releases of the client's platform that are not withdrawn.
-        SELECT r.id,
-               r.version || coalesce(' (' || r.build || ')', '') AS label,
-               versiongate_internal.version_key(r.version) AS version,
-               versiongate_internal.version_key(r.build) AS build,
-               r.min_os, r.regions, r.live_at, r.staged,
-               -- null where the release asks for something that cannot be judged of this client
-               r.regions IS NULL OR me.country = ANY (r.regions) AS in_region,
-               r.min_os IS NULL OR system >= versiongate_internal.version_key(r.min_os) AS on_os
-          FROM releases AS r
-         WHERE r.bundle = me.app
-           AND r.platform = me.platform_name
-           AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(moment, r.live_at))
-    ),
-    asked AS MATERIALIZED (
-        SELECT r.*,
-               coalesce(spans.versions, (versiongate_internal.read_version_range(r.versions)).spans) AS version_spans,
-               coalesce(spans.builds, (versiongate_internal.read_version_range(r.builds)).spans) AS build_spans,
-               coalesce(spans.os, (versiongate_internal.read_version_range(r.os)).spans) AS os_spans,
-               coalesce(r.soak, '0') AS soak_time,
-               versiongate_internal.version_key(r.target) AS target_key,
-               rollout_at(r.key, moment) AS rollout_now,
-               rollout_bucket(r.key, me.install) AS bucket
-          FROM rules AS r
-          LEFT JOIN versiongate_internal.rule_spans AS spans ON spans.rule = r.key
-         WHERE r.bundle = me.app OR r.bundle IS NULL
-    ),
-    -- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
-    offers AS MATERIALIZED (
-        SELECT soaks.soak_time, lenient.label AS lenient_label, lenient.version AS lenient_version,
-               strict.label AS strict_label, strict.version AS strict_version, strict.build AS strict_build
-          FROM (SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout) AS soaks
-          LEFT JOIN LATERAL (
-              SELECT s.label, s.version
-                FROM store AS s
-               WHERE NOT s.staged AND s.live_at <= moment AND moment - s.live_at >= soaks.soak_time
-                 AND s.in_region IS NOT FALSE AND s.on_os IS NOT FALSE
-               ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id
-               LIMIT 1
-          ) AS lenient ON true
-          LEFT JOIN LATERAL (
-              SELECT s.label, s.version, s.build
-                FROM store AS s
-               WHERE NOT s.staged AND s.live_at <= moment AND moment - s.live_at >= soaks.soak_time
-                 AND s.in_region AND s.on_os
-               ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id
-               LIMIT 1
-          ) AS strict ON true
-    ),
-    judged AS MATERIALIZED (
-        SELECT a.*,
-               o.lenient_label, o.lenient_version, o.strict_label, o.strict_version, o.strict_build,
-               missing.name AS missing_attribute, missing.accepted AS missing_accepted,
-               (me.version_key < a.target_key) IS TRUE AS below_target,
-               -- The first condition that fails.
-               CASE
-                   WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE
-                       THEN 'platforms'
-                   WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE
-                       THEN 'versions'
-                   WHEN a.builds IS NOT NULL AND (a.build_spans @> me.build_key) IS NOT TRUE
-                       THEN 'builds'
-                   WHEN a.os IS NOT NULL AND (a.os_spans @> me.os_key) IS NOT TRUE
-                       THEN 'os'
-                   WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
-                       THEN 'regions'
-                   WHEN a.languages IS NOT NULL
-                       AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
-                       THEN 'languages'
-                   WHEN missing.name IS NOT NULL
-                       THEN 'attributes'
-                   WHEN a.target IS NOT NULL
-                       AND (me.version_key < a.target_key AND a.target_key <= o.lenient_version) IS NOT TRUE
-                       THEN 'target'
-                   WHEN moment < a.starts_at
-                       THEN 'starts_at'
-                   WHEN moment >= a.ends_at
-                       THEN 'ends_at'
-                   WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE
-                       THEN 'rollout'
-                   WHEN NOT a.enabled
-                       THEN 'enabled'
-                   WHEN me.paused
-                       THEN 'paused'
-               END AS failed
-          FROM asked AS a
-          LEFT JOIN offers AS o ON o.soak_time = a.soak_time
-          LEFT JOIN LATERAL (
-              SELECT attribute.name, attribute.accepted
-                FROM jsonb_each(a.attributes) AS attribute(name, accepted)
-               WHERE (attribute.accepted ? (me.attributes ->> attribute.name)) IS NOT TRUE
-               ORDER BY attribute.name COLLATE "C"
-               LIMIT 1
-          ) AS missing ON true
+    WITH judged AS MATERIALIZED (
+        SELECT j::versiongate_internal.judged_check AS item, (j.rule).*, j.version_spans, j.build_spans, j.target_key,
+               j.rollout_now, j.bucket, j.lenient_label, j.strict_label, j.strict_version, j.strict_build,
+               j.missing_attribute, j.failed
+          FROM versiongate_internal.judge_conditions(me, moment) AS j
     ),
     -- The first rule in order that ends the list, if its message is sent.
     last_sent AS MATERIALIZED (
@@ -354,52 +478,18 @@ BEGIN
                WHEN last_sent.key IS NOT NULL THEN 'final'
                WHEN dead_end.reason IS NOT NULL THEN 'lockout'
            END,
-           CASE j.failed
-               WHEN 'platforms' THEN array_to_string(j.platforms, ', ')
-               WHEN 'versions' THEN j.versions
-               WHEN 'builds' THEN j.builds
-               WHEN 'os' THEN j.os
-               WHEN 'regions' THEN array_to_string(j.regions, ', ')
-               WHEN 'languages' THEN array_to_string(j.languages, ', ')
-               WHEN 'attributes' THEN (
-                   SELECT string_agg(accepted.value, ', ' ORDER BY accepted.place)
-                     FROM jsonb_array_elements_text(j.missing_accepted) WITH ORDINALITY AS accepted(value, place)
-               )
-               WHEN 'target' THEN CASE WHEN j.below_target THEN '>=' ELSE '<' END || j.target
-               WHEN 'starts_at' THEN 'from ' || versiongate_internal.time_text(j.starts_at)
-               WHEN 'ends_at' THEN 'until ' || versiongate_internal.time_text(j.ends_at)
-               WHEN 'rollout' THEN 'bucket < ' || (j.rollout_now * 100)::integer
-               WHEN 'enabled' THEN 'true'
-               WHEN 'paused' THEN 'false'
-               ELSE CASE WHEN last_sent.key IS NULL AND dead_end.reason IS NOT NULL THEN 'a way out' END
+           CASE
+               WHEN j.failed IS NOT NULL THEN versiongate_internal.condition_expected(j.item)
+               WHEN last_sent.key IS NULL AND dead_end.reason IS NOT NULL THEN 'a way out'
            END,
-           CASE j.failed
-               WHEN 'platforms' THEN me.platform
-               WHEN 'versions' THEN versiongate_internal.version_shown(me.version, me.version_key)
-               WHEN 'builds' THEN versiongate_internal.version_shown(me.build, me.build_key)
-               WHEN 'os' THEN coalesce(no_system, versiongate_internal.version_shown(me.os, me.os_key))
-               WHEN 'regions' THEN me.region
-               WHEN 'languages' THEN me.language
-               WHEN 'attributes' THEN me.attributes ->> j.missing_attribute
-               WHEN 'target' THEN CASE
-                   WHEN j.below_target THEN j.lenient_label
-                   ELSE versiongate_internal.version_shown(me.version, me.version_key)
-               END
-               WHEN 'starts_at' THEN versiongate_internal.time_text(moment)
-               WHEN 'ends_at' THEN versiongate_internal.time_text(moment)
-               WHEN 'rollout' THEN j.bucket::text
-               WHEN 'enabled' THEN 'false'
-               WHEN 'paused' THEN 'true'
-               ELSE coalesce(
-                   last_sent.key,
-                   dead_end.reason || ', os ' || (SELECT no_system FROM store AS s WHERE s.min_os IS NOT NULL LIMIT 1),
-                   dead_end.reason
-               )
+           CASE
+               WHEN j.failed IS NOT NULL THEN versiongate_internal.condition_actual(j.item, me, moment)
+               ELSE coalesce(last_sent.key, dead_end.reason)
            END,
            j.bucket,
            trim_scale(j.rollout_now),
            CASE
-               WHEN j.failed IS NOT NULL THEN awaited.release
+               WHEN j.failed IS NOT NULL THEN versiongate_internal.awaited_release(j.item, me, moment)
                WHEN last_sent.key IS NOT NULL THEN NULL
                WHEN j.lockout AND NOT j.lockout_without_update THEN j.strict_label
                WHEN j.target IS NOT NULL THEN j.lenient_label
@@ -411,31 +501,20 @@ BEGIN
       LEFT JOIN LATERAL (
           SELECT versiongate_internal.lockout_obstacle(
                      me, j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
+                 ) || coalesce(
+                     ', os ' || (
+                         SELECT versiongate_internal.no_system(me)
+                           FROM versiongate_internal.client_releases(me, moment) AS s
+                          WHERE s.min_os IS NOT NULL
+                          LIMIT 1
+                     ),
+                     ''
                  ) AS reason
            WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update
       ) AS dead_end ON true
-      -- The release that a target waits for, and the first thing that is in its way.
-      LEFT JOIN LATERAL (
-          SELECT s.label || ': ' || CASE
-                     WHEN s.staged THEN 'staged'
-                     WHEN s.live_at IS NULL THEN 'no live date'
-                     WHEN s.live_at > moment THEN 'live from ' || versiongate_internal.time_text(s.live_at)
-                     WHEN s.in_region IS FALSE THEN 'region ' || array_to_string(s.regions, ', ')
-                     WHEN s.on_os IS FALSE THEN 'os ' || s.min_os
-                     ELSE 'soaks until ' || versiongate_internal.time_text(
-                         (s.live_at AT TIME ZONE 'UTC' + j.soak_time) AT TIME ZONE 'UTC'
-                     )
-                 END AS release
-            FROM store AS s
-           WHERE j.failed = 'target' AND j.below_target AND s.version >= j.target_key
-           ORDER BY s.version, s.build NULLS FIRST, s.id
-           LIMIT 1
-      ) AS awaited ON true
      ORDER BY j."position", j.key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.judge_rules IS
-    'What each rule for the client comes to at a time: for messages_for and explain_check.';
 
 CREATE FUNCTION explain_check(client jsonb, at timestamptz DEFAULT now())
     RETURNS TABLE (
@@ -470,8 +549,6 @@ BEGIN
     RETURN replace(replace(template, U&'\0002', coalesce(target, '{target}')), U&'\0001', app);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.fill_placeholders IS
-    'A text with {app}, {target} and {date} filled in; other braces stay.';
 
 CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
     RETURNS TABLE (

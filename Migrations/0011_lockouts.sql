@@ -35,13 +35,11 @@ BEGIN
       ) AS w ON w.key = l.key
      UNION ALL
     SELECT r.key, r.bundle, NULL, NULL, NULL, NULL, false, h.final,
-           versiongate_internal.time_span(greatest(moment, r.starts_at), r.ends_at) * f.times
-      FROM versiongate_internal.hidden_rules(finals, CASE WHEN finals = '{}' THEN '{}' ELSE written END) AS h
-      JOIN versiongate_internal.full_times(finals, steps) AS f ON f.key = h.final
+           versiongate_internal.time_span(greatest(moment, r.starts_at), r.ends_at) * h.times
+      FROM versiongate_internal.hidden_rules(finals, written, steps) AS h
       JOIN unnest(written) AS r ON r.key = h.key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.gaps IS 'The gaps of enabled rules from a moment on. steps: those of the final ones.';
 
 CREATE FUNCTION versiongate_internal.gap_warnings(gaps versiongate_internal.gap[], moment timestamptz)
     RETURNS TABLE (rule text, item versiongate_internal.warning)
@@ -61,18 +59,18 @@ BEGIN
                'rules.lockout', 'rules_way_out',
                format('nobody has a way out of rule %s', versiongate_internal.quoted(g.rule)) || coalesce(
                    ' on ' || nullif(
-                       versiongate_internal.first_names(array_agg(DISTINCT place.name ORDER BY place.name)), ''
+                       versiongate_internal.name_list(array_agg(DISTINCT place.name ORDER BY place.name)), ''
                    ),
                    ''
                ) || g.span,
                'Clients there get the message without the lockout, until there is a release for them.',
-               'Clients there get the message without the lockout. What is so now: `rule list`', NULL
+               'Clients there get the message without the lockout. To see the current state: `rule list`', NULL
            )::versiongate_internal.warning
       FROM gap AS g
      CROSS JOIN LATERAL (
          SELECT versiongate_internal.place_name(
                     g.for_app, g.bundle, g.platform, CASE WHEN NOT g.is_part THEN g.region END
-                ) || CASE WHEN g.is_part THEN ' (some regions or systems)' ELSE '' END
+                ) || CASE WHEN g.is_part THEN ' (in some regions or on some systems)' ELSE '' END
      ) AS place(name)
      WHERE g.final IS NULL
        AND NOT (
@@ -91,10 +89,10 @@ BEGIN
                    WHEN lower(g.times) > moment THEN format(' from %s on', versiongate_internal.time_text(lower(g.times)))
                    ELSE ''
                END || format(
-                   ': %s comes before it, is final and is sent to everybody whom it is for',
+                   ': %s comes before it, is final, and is sent to everybody whom this rule is for, so nobody gets this one',
                    versiongate_internal.quoted(g.final)
                ),
-               'Nobody gets it then. Give it a lower position, or narrow the final rule.', NULL, NULL
+               'Give it a lower position, or narrow the final rule.', NULL, NULL
            )::versiongate_internal.warning
       FROM unnest(gaps) AS g
      WHERE g.final IS NOT NULL AND g.times <> '{}'
@@ -106,43 +104,47 @@ COMMENT ON FUNCTION versiongate_internal.gap_warnings IS
 
 -- What was so before is judged from the rows as they were. A lockout that is new, or was off, has all of its places without
 -- a way out told, and none of their parts, as some systems are always too old. People wait for this, so it is bounded.
-CREATE FUNCTION versiongate_internal.new_lockout_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+
+CREATE TYPE versiongate_internal.edited_policy AS (
+    rules rules[], rules_before rules[], steps rollout_steps[], steps_before rollout_steps[], bundles text[],
+    releases releases[], releases_before releases[]
+);
+COMMENT ON TYPE versiongate_internal.edited_policy IS
+    'The rows that tell what edits do to lockouts, and as they were before. bundles: the apps that are judged.';
+
+CREATE FUNCTION versiongate_internal.edited_policy(edits versiongate_internal.row_edit[], most_releases bigint)
+    RETURNS versiongate_internal.edited_policy
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    most_releases CONSTANT bigint := 20000;
-    most_classes CONSTANT bigint := 50000;
-    moment CONSTANT timestamptz := clock_timestamp();
-    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
+    policy versiongate_internal.edited_policy;
     edited_rules CONSTANT text[] := ARRAY(
         SELECT coalesce(n.after, n.before) ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
           FROM unnest(edits) AS n
          WHERE n.table_name <> 'releases'
     );
     -- Also a new release may take a way out away, if it is greater and matched; and a final rule hides all of its app.
-    bundles CONSTANT text[] := ARRAY(
+    edited_bundles CONSTANT text[] := ARRAY(
         SELECT side.item ->> 'bundle'
           FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
          WHERE n.table_name = 'releases' AND side.item IS NOT NULL
          UNION
         SELECT r.bundle FROM rules AS r WHERE r.key IN (SELECT unnest(edited_rules)) AND r.enabled AND r.final
     );
-    rules_now CONSTANT rules[] := ARRAY(
+BEGIN
+    policy.rules := ARRAY(
         SELECT r FROM rules AS r
          WHERE r.enabled
            AND (
                r.final AND r.target IS NULL
                OR r.lockout AND (
-                   r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (bundles)
-                   OR bundles <> '{}' AND (r.bundle IS NULL OR array_position(bundles, NULL) IS NOT NULL)
+                   r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (edited_bundles)
+                   OR edited_bundles <> '{}' AND (r.bundle IS NULL OR array_position(edited_bundles, NULL) IS NOT NULL)
                )
            )
     );
-    rules_before CONSTANT rules[] := ARRAY(
-        SELECT r FROM unnest(rules_now) AS r
+    policy.rules_before := ARRAY(
+        SELECT r FROM unnest(policy.rules) AS r
          WHERE r.key NOT IN (
              SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
          )
@@ -151,11 +153,11 @@ DECLARE
           FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
          WHERE n.table_name = 'rules' AND r.enabled AND (r.final AND r.target IS NULL OR r.lockout)
-           AND r.key IN (SELECT k.key FROM unnest(rules_now) AS k)
+           AND r.key IN (SELECT k.key FROM unnest(policy.rules) AS k)
     );
-    steps_now CONSTANT rollout_steps[] := versiongate_internal.present_steps(rules_now);
-    steps_before CONSTANT rollout_steps[] := ARRAY(
-        SELECT s FROM unnest(steps_now) AS s
+    policy.steps := versiongate_internal.present_steps(policy.rules);
+    policy.steps_before := ARRAY(
+        SELECT s FROM unnest(policy.steps) AS s
          WHERE NOT EXISTS (
                    SELECT FROM unnest(edits) AS n
                     WHERE n.table_name = 'rollout_steps'
@@ -167,23 +169,23 @@ DECLARE
          CROSS JOIN LATERAL jsonb_populate_record(NULL::rollout_steps, n.before) AS s
          WHERE n.table_name = 'rollout_steps' AND n.before IS NOT NULL
     );
-    judged_bundles CONSTANT text[] := ARRAY(
-        SELECT unnest(bundles)
+    policy.bundles := ARRAY(
+        SELECT unnest(edited_bundles)
          UNION
-        SELECT r.bundle FROM unnest(rules_now) AS r WHERE r.lockout
+        SELECT r.bundle FROM unnest(policy.rules) AS r WHERE r.lockout
          UNION
         SELECT a.bundle
           FROM apps AS a
          WHERE EXISTS (
-             SELECT FROM unnest(rules_now) AS r
+             SELECT FROM unnest(policy.rules) AS r
               WHERE r.bundle IS NULL AND r.lockout AND r.key IN (SELECT unnest(edited_rules))
          )
     );
-    releases_now CONSTANT releases[] := ARRAY(
-        SELECT r FROM releases AS r WHERE r.bundle = ANY (judged_bundles) LIMIT most_releases + 1
+    policy.releases := ARRAY(
+        SELECT r FROM releases AS r WHERE r.bundle = ANY (policy.bundles) LIMIT most_releases + 1
     );
-    releases_before CONSTANT releases[] := ARRAY(
-        SELECT r FROM unnest(releases_now) AS r
+    policy.releases_before := ARRAY(
+        SELECT r FROM unnest(policy.releases) AS r
          WHERE r.id NOT IN (
              SELECT (n.after ->> 'id')::bigint FROM unnest(edits) AS n WHERE n.table_name = 'releases' AND n.after IS NOT NULL
          )
@@ -193,6 +195,18 @@ DECLARE
          CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
          WHERE n.table_name = 'releases' AND n.before IS NOT NULL
     );
+    RETURN policy;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.new_gaps(
+    policy versiongate_internal.edited_policy, edits versiongate_internal.row_edit[], moment timestamptz, by_region text[]
+)
+    RETURNS SETOF versiongate_internal.gap
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+DECLARE
+    present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
     -- To lockouts one that went is a withdrawn one: its platform still is a place.
     gone CONSTANT releases[] := ARRAY(
         SELECT r
@@ -202,75 +216,91 @@ DECLARE
            AND (n.after ->> 'platform' = r.platform AND n.after ->> 'bundle' = r.bundle) IS NOT TRUE
            AND r.bundle IN (SELECT a.bundle FROM apps AS a)
     );
-    named_regions CONSTANT text[] := ARRAY(
-        SELECT DISTINCT named.region
-          FROM (SELECT DISTINCT r.regions FROM unnest(releases_now || releases_before) AS r) AS r
-         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
-    );
     -- What these releases come to for a system begins with one that they ask for.
-    named_systems CONSTANT bytea[] := ARRAY(
+    by_system CONSTANT bytea[] := ARRAY(
         SELECT DISTINCT versiongate_internal.version_key(side.min_os)
           FROM unnest(edits) AS n
          CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
     );
-    added versiongate_internal.gap[];
 BEGIN
-    IF cardinality(releases_now) > most_releases
-        OR (SELECT count(*) FROM unnest(rules_now) AS r WHERE r.lockout) * (cardinality(named_regions) + 1)
-           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(releases_now || releases_before) AS r) > most_classes
+    RETURN QUERY
+    SELECT n.rule, n.for_app, n.bundle, n.platform, n.region, n.system, n.is_part, n.final,
+           n.times - coalesce(b.times, '{}')
+      FROM versiongate_internal.gaps(
+               policy.rules, policy.steps, policy.releases || gone, present_apps, moment, by_region, by_system
+           ) AS n
+      JOIN unnest(policy.rules) AS r ON r.key = n.rule AND r.lockout
+      LEFT JOIN versiongate_internal.gaps(
+               policy.rules_before, policy.steps_before, policy.releases_before, present_apps, moment, by_region, by_system
+           ) AS b
+        ON b.rule = n.rule
+       AND coalesce(b.final, '') = coalesce(n.final, '')
+       AND coalesce(b.platform, '') = coalesce(n.platform, '')
+       AND coalesce(b.region, '') = coalesce(n.region, '')
+       AND coalesce(b.system, '') = coalesce(n.system, '')
+       AND b.is_part = n.is_part
+       AND coalesce(lower(b.bundle), '') = coalesce(lower(n.bundle), '')
+     WHERE n.times <> '{}'
+       AND (b.rule IS NOT NULL OR NOT n.is_part)
+       -- Of a lockout for every app only the releases of these apps were looked at.
+       AND (
+           n.final IS NOT NULL OR n.for_app IS NOT NULL OR n.bundle IS NOT NULL OR NOT EXISTS (
+               SELECT FROM releases AS r
+                 JOIN apps AS a ON a.bundle = r.bundle AND NOT a.paused
+                WHERE r.platform = n.platform OR n.platform IS NULL
+           )
+       );
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.new_lockout_warnings(edits versiongate_internal.row_edit[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+DECLARE
+    most_releases CONSTANT bigint := 20000;
+    most_classes CONSTANT bigint := 50000;
+    moment CONSTANT timestamptz := clock_timestamp();
+    policy CONSTANT versiongate_internal.edited_policy := versiongate_internal.edited_policy(edits, most_releases);
+    named_regions CONSTANT text[] := ARRAY(
+        SELECT DISTINCT named.region
+          FROM (SELECT DISTINCT r.regions FROM unnest(policy.releases || policy.releases_before) AS r) AS r
+         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
+    );
+BEGIN
+    IF cardinality(policy.releases) > most_releases
+        OR (SELECT count(*) FROM unnest(policy.rules) AS r WHERE r.lockout) * (cardinality(named_regions) + 1)
+           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(policy.releases || policy.releases_before) AS r)
+           > most_classes
     THEN
         RETURN NEXT (
             'rules.lockout', 'rules_ways_out_unknown',
             format(
-                'whether lockouts of %s lose a way out was not judged, as that takes too long',
-                versiongate_internal.first_names(array_remove(judged_bundles, NULL))
+                'it was not judged whether lockouts of %s lose a way out, because that takes too long',
+                versiongate_internal.name_list(array_remove(policy.bundles, NULL))
             ),
-            'What is so now: SELECT * FROM policy_warnings;', 'What is so now: `rule list`', NULL
+            'To see the current state: SELECT * FROM policy_warnings;', 'To see the current state: `rule list`', NULL
         )::versiongate_internal.warning;
         RETURN;
     END IF;
-    added := ARRAY(
-        SELECT ROW(
-                   n.rule, n.for_app, n.bundle, n.platform, n.region, n.system, n.is_part, n.final,
-                   n.times - coalesce(b.times, '{}')
-               )::versiongate_internal.gap
-          FROM versiongate_internal.gaps(
-                   rules_now, steps_now, releases_now || gone, present_apps, moment, named_regions, named_systems
-               ) AS n
-          JOIN unnest(rules_now) AS r ON r.key = n.rule AND r.lockout
-          LEFT JOIN versiongate_internal.gaps(
-                   rules_before, steps_before, releases_before, present_apps, moment, named_regions, named_systems
-               ) AS b
-            ON b.rule = n.rule
-           AND coalesce(b.final, '') = coalesce(n.final, '')
-           AND coalesce(b.platform, '') = coalesce(n.platform, '')
-           AND coalesce(b.region, '') = coalesce(n.region, '')
-           AND coalesce(b.system, '') = coalesce(n.system, '')
-           AND b.is_part = n.is_part
-           AND coalesce(lower(b.bundle), '') = coalesce(lower(n.bundle), '')
-         WHERE n.times <> '{}'
-           AND (b.rule IS NOT NULL OR NOT n.is_part)
-           -- Of a lockout for every app only the releases of these apps were looked at.
-           AND (
-               n.final IS NOT NULL OR n.for_app IS NOT NULL OR n.bundle IS NOT NULL OR NOT EXISTS (
-                   SELECT FROM releases AS r
-                     JOIN apps AS a ON a.bundle = r.bundle AND NOT a.paused
-                    WHERE r.platform = n.platform OR n.platform IS NULL
-               )
-           )
-    );
-    RETURN QUERY SELECT (w.item).* FROM versiongate_internal.gap_warnings(added, moment) AS w ORDER BY w.rule LIMIT 20;
     RETURN QUERY
     SELECT (w.item).*
-      FROM versiongate_internal.order_warnings(rules_now, releases_now) AS w
+      FROM versiongate_internal.gap_warnings(
+               ARRAY(SELECT g FROM versiongate_internal.new_gaps(policy, edits, moment, named_regions) AS g), moment
+           ) AS w
+     ORDER BY w.rule
+     LIMIT 20;
+    RETURN QUERY
+    SELECT (w.item).*
+      FROM versiongate_internal.order_warnings(policy.rules, policy.releases) AS w
      WHERE (w.item).warning NOT IN (
-         SELECT (b.item).warning FROM versiongate_internal.order_warnings(rules_before, releases_before) AS b
+         SELECT (b.item).warning
+           FROM versiongate_internal.order_warnings(policy.rules_before, policy.releases_before) AS b
      )
      ORDER BY (w.item).warning
      LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.new_lockout_warnings IS
-    'What edits of releases, lockouts, final rules and steps add to gap_warnings of lockouts and to order_warnings. Says so'
-    ' where that is too much to judge.';

@@ -16,92 +16,14 @@ AS $$
      ORDER BY n.ordinality
      LIMIT 100
 $$;
-COMMENT ON FUNCTION versiongate_internal.new_row_warnings IS 'What edits brought about of row_warnings.';
 
-CREATE FUNCTION versiongate_internal.rule_was_edited(this_token uuid, rule text, columns text[]) RETURNS boolean
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN EXISTS (
-    SELECT FROM versiongate_internal.recorded_rows AS c
-     WHERE c.table_name = 'rules'
-       AND c.key = jsonb_build_object('key', rule)
-       AND c.token = this_token
-       AND versiongate_internal.row_columns(c.before, columns)
-           IS DISTINCT FROM versiongate_internal.row_columns(c.after, columns)
-);
-COMMENT ON FUNCTION versiongate_internal.rule_was_edited IS 'Whether a change edits one of these columns of a rule.';
-
--- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
--- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
-CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
-    RETURNS TABLE (item versiongate_internal.warning, columns text[], place jsonb)
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
-AS $$
-DECLARE
-    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
-    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
-    of_links CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,link}';
-BEGIN
-    IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
-        item := (
-            'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
-            'Set ends_at, so that it ends by itself.',
-            'For an end: `rule edit {rule} --ends-at +2h`', of_rule
-        );
-        columns := '{enabled,lockout,lockout_without_update,ends_at}';
-        RETURN NEXT;
-    END IF;
-    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
-        item := (
-            'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
-            'Set link to ''store'', or to an address.',
-            '`rule edit {rule} --link store`', of_rule
-        );
-        columns := of_links;
-        RETURN NEXT;
-    ELSIF rule.link = 'store' THEN
-        RETURN QUERY
-        SELECT ROW(
-                   'store_links.link', 'store_links_missing',
-                   format('%s leads to the store, but %s has no store link', name, missing.bundle)
-                       || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
-                   format(
-                       'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
-                       coalesce(missing.platform, 'ios')
-                   ),
-                   '`app edit {bundle} --store-link {platform}=https://...`', missing_at.place
-               )::versiongate_internal.warning,
-               of_links, missing_at.place
-          FROM (
-              SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
-               UNION
-              SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
-               UNION
-              SELECT rule.bundle, NULL
-               WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
-                 AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
-          ) AS missing
-         CROSS JOIN LATERAL jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform) AS missing_at(place)
-         WHERE NOT EXISTS (
-                   SELECT FROM store_links AS s
-                    WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
-               )
-         ORDER BY missing.bundle, missing.platform;
-    END IF;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.link_warnings IS
-    'What a rule probably lacks: an end, where it locks out without an update; a link; and store links where it leads to'
-    ' the store. columns: those of which an edit brings it about.';
-
-CREATE FUNCTION versiongate_internal.new_link_warnings(
-    this_token uuid, keys text[], edits versiongate_internal.row_edit[]
-)
+-- Where releases came, or store links went. Of a rule that is new its own warnings tell it.
+CREATE FUNCTION versiongate_internal.lost_link_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
     columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
-    -- Where releases came, or store links went.
     places CONSTANT jsonb[] := ARRAY(
         SELECT DISTINCT versiongate_internal.row_columns(side.item, '{bundle,platform}')
           FROM unnest(edits) AS n
@@ -114,49 +36,17 @@ DECLARE
     );
 BEGIN
     RETURN QUERY
-    SELECT (l.item).*
+    SELECT w.*
       FROM rules AS r
-     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS l
-     WHERE r.key = ANY (keys) AND versiongate_internal.rule_was_edited(this_token, r.key, l.columns)
-        OR places <> '{}' AND r.enabled AND r.lockout AND l.place = ANY (places)
-     ORDER BY r.key
+     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+     WHERE places <> '{}' AND r.enabled AND r.lockout AND w.words = ANY (places)
+       AND r.key NOT IN (
+           SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+       )
+     ORDER BY r.key, w.warning
      LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.new_link_warnings IS
-    'What a change brought about of link_warnings: in these rules; and where its edits of releases and store links leave'
-    ' enabled lockouts no link.';
-
-CREATE FUNCTION versiongate_internal.waiting_rule_warnings(this_token uuid, keys text[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-AS $$
-    SELECT 'rules.target', 'rules_target_waits',
-           format(
-               'rule %s reaches nobody until a release of %s%s is %s or above', versiongate_internal.quoted(r.key),
-               r.bundle, coalesce(' on ' || array_to_string(r.platforms, ', '), ''), r.target
-           ),
-           format(
-               'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
-               r.bundle, coalesce(r.platforms[1], 'ios'), r.target
-           ),
-           'Once users can get it: `release add {bundle} {version} --platform {platform}`',
-           jsonb_build_object(
-               'bundle', r.bundle, 'version', r.target,
-               'platform', CASE WHEN cardinality(r.platforms) = 1 THEN r.platforms[1] END
-           )
-      FROM rules AS r
-     WHERE r.key = ANY (keys)
-       AND r.enabled
-       AND r.target IS NOT NULL
-       AND NOT EXISTS (
-           SELECT FROM versiongate_internal.releases_for(r) AS known
-            WHERE versiongate_internal.version_key(known.version) >= versiongate_internal.version_key(r.target)
-       )
-       AND versiongate_internal.rule_was_edited(this_token, r.key, '{enabled,bundle,platforms,target}')
-     ORDER BY r.key
-$$;
-COMMENT ON FUNCTION versiongate_internal.waiting_rule_warnings IS 'Enabled rules with a target that no release reaches.';
 
 -- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
 -- changes nothing, and is kept here alone.
@@ -216,8 +106,6 @@ BEGIN
      LIMIT 20;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.stopped_ramp_warnings IS
-    'Enabled rules that reach fewer installs now, as this change took their step in force.';
 
 CREATE FUNCTION versiongate_internal.used_key_warnings(this_token uuid, keys text[])
     RETURNS SETOF versiongate_internal.warning
@@ -237,8 +125,8 @@ AS $$
                'rule %s: change %s removed a rule with this key, and clients remember it',
                versiongate_internal.quoted(added.key), max(c.id)
            ),
-           'Who has skipped that message, or seen it often enough, does not see this one. For another message, take'
-           ' another key.',
+           'Anyone who has skipped that message, or has seen it as often as allowed, does not see this one. For a'
+           ' different message, use a different key.',
            NULL, NULL::jsonb
       FROM known AS added
       JOIN known AS removed ON removed.key = added.key AND removed.is_removed
@@ -248,10 +136,9 @@ AS $$
      ORDER BY added.key
      LIMIT 20
 $$;
-COMMENT ON FUNCTION versiongate_internal.used_key_warnings IS 'New rules with the key of one that was removed.';
 
 -- Each rule and each release counts for one at least; what the server counts beyond that, status says.
-CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS TABLE (bundle text, warning text, hint text)
+CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
     SET jit = off
 AS $$
@@ -270,17 +157,19 @@ BEGIN
            )
          GROUP BY r.bundle
     )
-    SELECT a.bundle::text,
+    SELECT 'apps.bundle', 'apps_large',
            format(
                'the rules and releases of %s are more than %s together, so no feed announces anything', a.bundle, most
            ),
-           format('They are %s. Disable rules that are not needed any more, or remove old releases.', total.number)
+           format('They are %s. Disable rules that are not needed any more, or remove old releases.', total.number),
+           NULL, NULL::jsonb
       FROM apps AS a
      CROSS JOIN LATERAL (
          SELECT (SELECT coalesce(sum(s.number), 0) FROM sent AS s WHERE s.bundle = a.bundle OR s.bundle IS NULL)
                 + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS number
      ) AS total
-     WHERE a.bundle = ANY (bundles) AND total.number > most;
+     WHERE a.bundle = ANY (bundles) AND total.number > most
+     ORDER BY a.bundle;
     RETURN QUERY
     WITH rule_size AS MATERIALIZED (
         SELECT r.bundle,
@@ -294,24 +183,24 @@ BEGIN
          WHERE r.enabled AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
          GROUP BY r.bundle
     )
-    SELECT a.bundle::text,
+    SELECT 'apps.bundle', 'apps_large',
            format('the enabled rules of %s have more than 1 MiB of texts, which is the most that an app reads', a.bundle),
            'A client that gets all of them sees none, lockouts included. Disable rules that are not needed any more, or'
-           ' shorten their texts.'
+           ' shorten their texts.',
+           NULL, NULL::jsonb
       FROM apps AS a
      WHERE a.bundle = ANY (bundles)
        AND coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle = a.bundle), 0)
-           + coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle IS NULL), 0) > 1048576;
+           + coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle IS NULL), 0) > 1048576
+     ORDER BY a.bundle;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.app_warnings IS
-    'What is beyond a bound in apps: rules and releases for feeds, texts for what an app reads.';
 
 CREATE FUNCTION versiongate_internal.large_app_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-    SELECT 'apps.bundle', 'apps_large', w.warning, w.hint, NULL, NULL::jsonb
+    SELECT w.*
       FROM (SELECT '{bundle,enabled,rollout,title,text,link}'::text[]) AS columns(sent)
      CROSS JOIN LATERAL versiongate_internal.app_warnings(ARRAY(
                SELECT a.bundle
@@ -328,10 +217,8 @@ AS $$
                            END
                 )
            )) AS w
-     ORDER BY w.bundle
      LIMIT 20
 $$;
-COMMENT ON FUNCTION versiongate_internal.large_app_warnings IS 'Apps that these edits add to and that are beyond a bound.';
 
 -- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
 -- an app's other spelling is in all its rows.
@@ -392,40 +279,52 @@ BEGIN
                 CASE WHEN part.table_name = 'apps' THEN '' ELSE coalesce(' of ' || part.bundle, ' for every app') END
             ),
             'If that is not meant: ROLLBACK; or, after the commit: SELECT undo_change(max(id)) FROM changes;',
-            'To take it back: `undo`', NULL
+            'To undo it: `undo`', NULL
         )::versiongate_internal.warning;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.mass_edit_warnings IS
-    'Edits that change or remove more than a tenth of the rows that an app has in a table, and at least three.';
 
 -- What shows of a release only beside the others of its platform, which are numbered in the order of offers: place; reach is
 -- that of the greatest one that is not known to be above it, where its build is not recorded. Of those that went live before,
 -- only the greatest of each min_os and regions can be in the way. Builds for several processors are made together, and a
 -- store gives each device its own: none is the way out of another.
-CREATE FUNCTION versiongate_internal.order_warnings(written rules[], known releases[])
-    RETURNS TABLE (rule text, release bigint, item versiongate_internal.warning)
+
+CREATE TYPE versiongate_internal.placed_release AS (
+    id bigint, bundle text, platform text, version text, min_os text, regions text[], stays boolean, live_at timestamptz,
+    is_there boolean, name text, key bytea, build_key bytea, system bytea, place bigint
+);
+COMMENT ON TYPE versiongate_internal.placed_release IS
+    'A release with its place among those of its platform. live_at: null while it is staged; stays: it has no end.';
+
+CREATE FUNCTION versiongate_internal.placed_releases(known releases[])
+    RETURNS SETOF versiongate_internal.placed_release
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
 AS $$
 BEGIN
     RETURN QUERY
-    WITH placed AS MATERIALIZED (
-        SELECT k.*, dense_rank() OVER (PARTITION BY k.bundle, k.platform ORDER BY k.key, k.build_key NULLS FIRST) AS place
-          FROM (
-              SELECT r.id, r.bundle, r.platform, r.version, r.min_os, r.regions, r.withdrawn_at IS NULL AS stays,
-                     CASE WHEN NOT r.staged THEN r.live_at END AS live_at,
-                     (r.withdrawn_at > greatest(now(), r.live_at)) IS NOT FALSE AS is_there,
-                     r.version || coalesce(' (' || r.build || ')', '') AS name,
-                     versiongate_internal.version_key(r.version) AS key,
-                     versiongate_internal.version_key(r.build) AS build_key,
-                     versiongate_internal.version_key(r.min_os) AS system
-                FROM unnest(known) AS r
-          ) AS k
-    ),
-    passed AS MATERIALIZED (
+    SELECT k.*, dense_rank() OVER (PARTITION BY k.bundle, k.platform ORDER BY k.key, k.build_key NULLS FIRST)
+      FROM (
+          SELECT r.id, r.bundle::text, r.platform::text, r.version::text, r.min_os::text, r.regions::text[],
+                 r.withdrawn_at IS NULL,
+                 CASE WHEN NOT r.staged THEN r.live_at END,
+                 NOT versiongate_internal.is_withdrawn(r, now()),
+                 r.version || coalesce(' (' || r.build || ')', ''),
+                 versiongate_internal.version_key(r.version) AS key,
+                 versiongate_internal.version_key(r.build) AS build_key,
+                 versiongate_internal.version_key(r.min_os)
+            FROM unnest(known) AS r
+      ) AS k;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.never_offered(placed versiongate_internal.placed_release[])
+    RETURNS TABLE (id bigint, place bigint)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH passed AS MATERIALIZED (
         SELECT p.*
           FROM (
               SELECT q.*,
@@ -436,44 +335,52 @@ BEGIN
                      max(q.place) FILTER (WHERE q.stays AND q.live_at IS NOT NULL) OVER (
                          PARTITION BY q.bundle, q.platform ORDER BY q.live_at GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                      ) AS greatest
-                FROM placed AS q
+                FROM unnest(placed) AS q
           ) AS p
          WHERE p.live_at IS NOT NULL AND p.is_there AND p.greatest > p.reach
     ),
     in_the_way AS MATERIALIZED (
-        SELECT q.* FROM placed AS q
+        SELECT q.* FROM unnest(placed) AS q
          WHERE q.stays AND q.live_at IS NOT NULL
            AND (q.bundle, q.platform) IN (SELECT p.bundle, p.platform FROM passed AS p)
-    ),
-    never AS MATERIALIZED (
-        SELECT o.id, max(o.greatest) AS place
-          FROM (
-              SELECT e.id, e.reach, max(e.place) OVER (
-                         PARTITION BY e.bundle, e.platform, e.system, e.regions
-                         ORDER BY e.live_at GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                     ) AS greatest
-                FROM (
-                    SELECT NULL::bigint AS id, w.bundle, w.platform, w.system, w.regions, w.live_at, w.place, NULL::bigint AS reach
-                      FROM in_the_way AS w
-                     UNION ALL
-                    SELECT p.id, p.bundle, p.platform, w.system, w.regions, p.live_at, NULL, p.reach
-                      FROM passed AS p
-                      JOIN (SELECT DISTINCT i.bundle, i.platform, i.system, i.regions FROM in_the_way AS i) AS w
-                        ON w.bundle = p.bundle AND w.platform = p.platform
-                       AND (w.system IS NULL OR w.system <= p.system)
-                       AND (w.regions IS NULL OR w.regions @> p.regions)
-                ) AS e
-          ) AS o
-         WHERE o.greatest > o.reach
-         GROUP BY o.id
-    ),
-    at_place AS MATERIALIZED (
-        SELECT q.bundle, q.platform, q.place, q.key, min(q.name) AS name, min(q.min_os) AS min_os, min(q.live_at) AS live_at
-          FROM placed AS q
-         GROUP BY q.bundle, q.platform, q.place, q.key
-    ),
-    usable AS MATERIALIZED (
-        SELECT * FROM placed AS q WHERE q.live_at IS NOT NULL AND q.is_there
+    )
+    SELECT o.id, max(o.greatest)
+      FROM (
+          SELECT e.id, e.reach, max(e.place) OVER (
+                     PARTITION BY e.bundle, e.platform, e.system, e.regions
+                     ORDER BY e.live_at GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                 ) AS greatest
+            FROM (
+                SELECT NULL::bigint AS id, w.bundle, w.platform, w.system, w.regions, w.live_at, w.place, NULL::bigint AS reach
+                  FROM in_the_way AS w
+                 UNION ALL
+                SELECT p.id, p.bundle, p.platform, w.system, w.regions, p.live_at, NULL, p.reach
+                  FROM passed AS p
+                  JOIN (SELECT DISTINCT i.bundle, i.platform, i.system, i.regions FROM in_the_way AS i) AS w
+                    ON w.bundle = p.bundle AND w.platform = p.platform
+                   AND (w.system IS NULL OR w.system <= p.system)
+                   AND (w.regions IS NULL OR w.regions @> p.regions)
+            ) AS e
+      ) AS o
+     WHERE o.greatest > o.reach
+     GROUP BY o.id;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.never_offered IS
+    'The releases that no client is ever offered, and the place of a greater one that was there before for all who could'
+    ' have them.';
+
+CREATE FUNCTION versiongate_internal.releases_beside(placed versiongate_internal.placed_release[])
+    RETURNS TABLE (
+        bundle text, platform text, regions text[], name text, key bytea, build_key bytea, place bigint, live_at timestamptz,
+        offer text, offer_live_at timestamptz, offer_key bytea, offer_build bytea
+    )
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH usable AS MATERIALIZED (
+        SELECT * FROM unnest(placed) AS q WHERE q.live_at IS NOT NULL AND q.is_there
     ),
     greatest_in AS MATERIALIZED (
         SELECT DISTINCT ON (u.bundle, u.platform, u.regions) u.*
@@ -485,34 +392,56 @@ BEGIN
           FROM greatest_in AS a
           JOIN greatest_in AS o ON o.bundle = a.bundle AND o.platform = a.platform AND (o.regions && a.regions) IS NOT FALSE
          ORDER BY a.bundle, a.platform, a.regions, o.place DESC, o.live_at
-    ),
-    beside AS MATERIALIZED (
-        SELECT u.*, o.name AS offer, o.live_at AS offer_live_at, o.key AS offer_key, o.build_key AS offer_build
-          FROM usable AS u
-          JOIN offer AS o ON o.bundle = u.bundle AND o.platform = u.platform AND o.area IS NOT DISTINCT FROM u.regions
-         WHERE u.live_at > o.live_at - interval '24 hours'
-           -- In a history that was recorded at once, all went live together.
-           AND u.place BETWEEN o.place - 100 AND o.place - 1
-           AND (u.key < versiongate_internal.version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key)
+    )
+    SELECT u.bundle, u.platform, u.regions, u.name, u.key, u.build_key, u.place, u.live_at, o.name, o.live_at, o.key, o.build_key
+      FROM usable AS u
+      JOIN offer AS o ON o.bundle = u.bundle AND o.platform = u.platform AND o.area IS NOT DISTINCT FROM u.regions
+     WHERE u.live_at > o.live_at - interval '24 hours'
+       -- In a history that was recorded at once, all went live together.
+       AND u.place BETWEEN o.place - 100 AND o.place - 1
+       AND (u.key < versiongate_internal.version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key);
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.releases_beside IS
+    'The releases below the offer of their regions that went live later, or less than a day earlier.';
+
+CREATE FUNCTION versiongate_internal.order_warnings(written rules[], known releases[])
+    RETURNS TABLE (rule text, release bigint, item versiongate_internal.warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+DECLARE
+    placed CONSTANT versiongate_internal.placed_release[] := ARRAY(
+        SELECT p FROM versiongate_internal.placed_releases(known) AS p
+    );
+BEGIN
+    RETURN QUERY
+    WITH at_place AS MATERIALIZED (
+        SELECT q.bundle, q.platform, q.place, q.key, min(q.name) AS name, min(q.min_os) AS min_os,
+               min(q.live_at) AS live_at,
+               max(CASE WHEN min(q.min_os) IS NOT NULL THEN q.place END)
+                   OVER (PARTITION BY q.bundle, q.platform ORDER BY q.place) AS place_of_min_os
+          FROM unnest(placed) AS q
+         GROUP BY q.bundle, q.platform, q.place, q.key
     )
     SELECT NULL, q.id, ROW(
                'releases.version', 'releases_never_offered',
                format(
-                   'release %s of %s on %s is never offered: %s is greater, and was there before it',
+                   'release %s of %s on %s is never offered: %s is greater, and was there first',
                    q.name, q.bundle, q.platform, g.name
                ),
                format(
-                   'Whoever could have it is offered %s, live since %s. %s', g.name, versiongate_internal.time_text(g.live_at),
+                   'Anyone who could get it is offered %s, live since %s. %s', g.name, versiongate_internal.time_text(g.live_at),
                    CASE
                        WHEN q.key = g.key THEN 'Of builds for several processors, record the greatest alone.'
-                       ELSE 'Letters after the numbers make a version that comes before them, and zeros before a number do not'
-                           ' count.'
+                       ELSE 'Letters after the numbers make a version that comes before them, and leading zeros do not count.'
                    END
                ),
                NULL, NULL
            )::versiongate_internal.warning
-      FROM never AS n
-      JOIN placed AS q ON q.id = n.id
+      FROM versiongate_internal.never_offered(placed) AS n
+      JOIN unnest(placed) AS q ON q.id = n.id
       JOIN at_place AS g ON g.bundle = q.bundle AND g.platform = q.platform AND g.place = n.place
      UNION ALL
     SELECT NULL, q.id, ROW(
@@ -522,16 +451,17 @@ BEGIN
                    q.name, q.bundle, q.platform, b.name, b.min_os
                ),
                format(
-                   'As it is, everybody counts as able to install it. If it needs %s too: UPDATE releases SET min_os = %1$L'
+                   'Until it is set, everybody is treated as able to install it. If it needs %s too: UPDATE releases SET min_os = %1$L'
                    ' WHERE id = %s;', b.min_os, q.id
                ),
-               'As it is, everybody counts as able to install it. If it needs {min_os} too:'
+               'Until it is set, everybody is treated as able to install it. If it needs {min_os} too:'
                ' `release edit {bundle} {version} --platform {platform} --min-os {min_os}`',
                jsonb_build_object('bundle', q.bundle, 'version', q.version, 'platform', q.platform, 'min_os', b.min_os)
            )::versiongate_internal.warning
-      FROM placed AS q
-      JOIN at_place AS b ON b.bundle = q.bundle AND b.platform = q.platform AND b.place = q.place - 1
-     WHERE q.min_os IS NULL AND b.min_os IS NOT NULL AND q.is_there
+      FROM unnest(placed) AS q
+      JOIN at_place AS p ON p.bundle = q.bundle AND p.platform = q.platform AND p.place = q.place - 1
+      JOIN at_place AS b ON b.bundle = q.bundle AND b.platform = q.platform AND b.place = p.place_of_min_os
+     WHERE q.min_os IS NULL AND q.is_there
      UNION ALL
     SELECT found.*
       FROM (
@@ -543,14 +473,14 @@ BEGIN
                          versiongate_internal.quoted((j.rule).key), b.name, b.bundle, b.platform,
                          CASE WHEN b.live_at > b.offer_live_at THEN 'after' ELSE 'less than a day before' END, b.offer
                      ),
-                     'Of builds for several processors a store gives each device its own, so none is the way out of another:'
-                     ' leave out all that went live together, or none. Else it is right.',
+                     'If these are builds for different processors, the store gives each device its own, so none is a way out of'
+                     ' another: leave out all that went live together, or none. Otherwise the rule is right.',
                      NULL, NULL
                  )::versiongate_internal.warning
             FROM versiongate_internal.read_rules(ARRAY(
                      SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
                  )) AS j
-            JOIN beside AS b
+            JOIN versiongate_internal.releases_beside(placed) AS b
               ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
              AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
              AND ((j.rule).regions && b.regions) IS NOT FALSE
@@ -574,23 +504,17 @@ COMMENT ON FUNCTION versiongate_internal.order_warnings IS
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
-      SELECT r.key::text AS rule, NULL::bigint AS release, w.warning, NULL::text AS detail, w.hint
-        FROM rules AS r
-       CROSS JOIN LATERAL versiongate_internal.rule_warnings(r) AS w
-       UNION ALL
-      SELECT r.key, NULL, (w.item).warning, NULL, (w.item).hint FROM rules AS r
-       CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
-       UNION ALL
-      SELECT t.rule, NULL, w.warning, NULL, w.hint FROM rule_texts AS t
-       CROSS JOIN LATERAL versiongate_internal.rule_text_warnings(t) AS w
-       UNION ALL
-      SELECT NULL, r.id, w.warning, NULL, w.hint FROM releases AS r
-       CROSS JOIN LATERAL versiongate_internal.release_warnings(r) AS w
-       UNION ALL
-      SELECT NULL, NULL, w.warning, NULL, w.hint FROM store_links AS s
-       CROSS JOIN LATERAL versiongate_internal.platform_warnings(
-                      'store link of ' || s.bundle, 'store_links.platform', s.platform
-                  ) AS w
+      SELECT stored.rule, stored.release, w.warning, NULL::text AS detail, w.hint
+        FROM (
+            SELECT 'rules' AS table_name, r.key::text AS rule, NULL::bigint AS release, to_jsonb(r) AS policy_row FROM rules AS r
+             UNION ALL
+            SELECT 'rule_texts', t.rule, NULL, to_jsonb(t) FROM rule_texts AS t
+             UNION ALL
+            SELECT 'releases', NULL, r.id, to_jsonb(r) FROM releases AS r
+             UNION ALL
+            SELECT 'store_links', NULL, NULL, to_jsonb(s) FROM store_links AS s
+        ) AS stored
+       CROSS JOIN LATERAL versiongate_internal.row_warnings(stored.table_name, stored.policy_row) AS w
        UNION ALL
       SELECT NULL, NULL, w.warning, NULL, w.hint FROM versiongate_internal.app_warnings(
           ARRAY(SELECT a.bundle FROM apps AS a)
@@ -600,10 +524,11 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
              format('rule %s is waiting', versiongate_internal.quoted(s.key)),
              format('Why: %s.', translate(s.reason, '{}', '')),
              CASE
-                 WHEN s.reason = 'its rollout is 0 %' THEN 'Set its rollout, or disable it.'
-                 WHEN starts_with(s.reason, 'its rollout is 0 %; ')
+                 WHEN s.waits_for = 'release'
+                     THEN 'Once users can get such a release, record that: add it, or set what is in its way.'
+                 WHEN r.held_at IS NOT NULL
                      THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', s.key)
-                 ELSE 'Once users can get such a release, record that: add it, or set what is in its way.'
+                 ELSE 'Set its rollout, or disable it.'
              END
         FROM versiongate_internal.rule_status_at(
                  ARRAY[now()],
@@ -613,6 +538,7 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         JOIN rules AS r ON r.key = s.key
        -- What the clock ends is a plan.
        WHERE s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
+         AND NOT EXISTS (SELECT FROM versiongate_internal.target_warnings(r))
        UNION ALL
       SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
         FROM (SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled)) AS every(rules)
@@ -638,6 +564,3 @@ COMMENT ON VIEW policy_warnings IS
     'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
 COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about something else.';
 COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about something else.';
-COMMENT ON COLUMN policy_warnings.warning IS 'What is so.';
-COMMENT ON COLUMN policy_warnings.detail IS 'More about it.';
-COMMENT ON COLUMN policy_warnings.hint IS 'What to do about it.';

@@ -14,7 +14,6 @@ RETURN ARRAY(
      WHERE before -> name IS DISTINCT FROM after -> name
      ORDER BY name COLLATE "C"
 );
-COMMENT ON FUNCTION versiongate_internal.changed_columns IS 'The columns in which a row is different before and after.';
 
 CREATE FUNCTION versiongate_internal.key_condition(table_name text, key_value text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
@@ -64,7 +63,6 @@ RETURN (
            GROUP BY found.change
       ) AS setting
 );
-COMMENT ON FUNCTION versiongate_internal.last_settings IS 'Which changes after a change have set these columns of a row last.';
 
 CREATE FUNCTION versiongate_internal.last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -79,8 +77,6 @@ RETURN coalesce(
     ),
     'changed since'
 );
-COMMENT ON FUNCTION versiongate_internal.last_move IS
-    'Which change after a change has deleted or inserted the row with this key last.';
 
 CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -97,8 +93,6 @@ RETURN coalesce(
     ),
     release_id::text
 );
-COMMENT ON FUNCTION versiongate_internal.release_name IS
-    'A release as people name it, also one that was deleted: com.example.doto 1.2 ios.';
 
 CREATE FUNCTION versiongate_internal.row_name(edited_table text, edited_row jsonb) RETURNS text
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -125,18 +119,96 @@ AS $$
                ELSE concat_ws(' ', edited_table, edited_row)
            END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_name IS 'A row as people name it: rule bad-1.1.';
+
+CREATE FUNCTION versiongate_internal.missing_parent(change_id bigint, edited_table text, before jsonb) RETURNS text
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    parent record;
+    parent_row jsonb;
+BEGIN
+    SELECT t.name, e.entry, versiongate_internal.row_key(e.entry, t.key) AS key INTO parent
+      FROM versiongate_internal.policy_tables() AS child
+      JOIN versiongate_internal.policy_tables() AS t ON t.name = child.parent
+     CROSS JOIN LATERAL jsonb_build_object(t.key[1], before -> child.parent_column) AS e(entry)
+     WHERE child.name = edited_table AND before ->> child.parent_column IS NOT NULL;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format(
+        'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
+        parent.name, versiongate_internal.key_condition(parent.name, '$1')
+    ) INTO parent_row USING parent.key;
+    IF parent_row IS NOT NULL OR EXISTS (
+        SELECT FROM change_rows AS own
+         WHERE own.change = change_id AND own.table_name = parent.name AND own.key = parent.key
+           AND own.before IS NOT NULL
+    ) THEN
+        RETURN NULL;
+    END IF;
+    RETURN format(
+        'belongs to %s, %s', versiongate_internal.row_name(parent.name, parent.entry),
+        versiongate_internal.last_move(change_id, parent.name, parent.key)
+    );
+END
+$$;
+
+-- Steps are in the way of a rule that is to have a percentage, too.
+CREATE FUNCTION versiongate_internal.later_children(
+    change_id bigint, edited_table text, before jsonb, after jsonb, now jsonb
+) RETURNS text
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+DECLARE
+    child record;
+    below record;
+    reasons text[] := '{}';
+BEGIN
+    FOR child IN
+        SELECT t.*, parent.key[1] AS parent_key
+          FROM versiongate_internal.policy_tables() AS t
+          JOIN versiongate_internal.policy_tables() AS parent ON parent.name = t.parent
+         WHERE t.parent = edited_table
+           AND (
+               before IS NULL
+               OR t.name = 'rollout_steps' AND before -> 'rollout' <> after -> 'rollout' AND before -> 'rollout' <> '0'
+           )
+         ORDER BY t.place
+    LOOP
+        EXECUTE format(
+            'SELECT versiongate_internal.row_key(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
+            ' count(*) OVER () AS number'
+            ' FROM public.%1$I AS t'
+            ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
+            ' AND NOT EXISTS ('
+            ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
+            ' AND own.key = versiongate_internal.row_key(to_jsonb(t), $3) AND own.after IS NOT NULL)'
+            ' ORDER BY 1 LIMIT 1',
+            child.name, child.parent_column
+        ) INTO below USING now ->> child.parent_key, change_id, child.key;
+        IF below.key IS NOT NULL THEN
+            reasons := reasons || format(
+                'change %s added %s%s',
+                (
+                    SELECT max(c.change) FROM change_rows AS c
+                     WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
+                ),
+                versiongate_internal.row_name(child.name, below.entry),
+                CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END
+            );
+        END IF;
+    END LOOP;
+    RETURN nullif(array_to_string(reasons, '; '), '');
+END
+$$;
 
 CREATE FUNCTION versiongate_internal.undo_conflicts(change_id bigint) RETURNS text[]
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     policy_table record;
-    child record;
     edit record;
     columns text[];
-    parent jsonb;
-    below record;
     reason text;
     reasons text[] := '{}';
 BEGIN
@@ -147,75 +219,24 @@ BEGIN
             ' ORDER BY c.ordinal',
             policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key')
         ) USING change_id, policy_table.name LOOP
-            reason := NULL;
-
             -- The row as the change left it, and the place of one that comes back.
             columns := ARRAY(
                 SELECT name
                   FROM unnest(versiongate_internal.changed_columns(edit.before, edit.after)) AS name
                  WHERE edit.now -> name IS DISTINCT FROM edit.after -> name
             );
-            IF (edit.now IS NULL) <> (edit.after IS NULL) THEN
-                reason := versiongate_internal.last_move(change_id, policy_table.name, edit.key);
-            ELSIF columns <> '{}' THEN
-                reason := versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns);
-            END IF;
-
-            -- The row that it comes back to.
-            IF reason IS NULL AND edit.before ->> policy_table.parent_column IS NOT NULL THEN
-                SELECT t.name, e.entry, versiongate_internal.row_key(e.entry, t.key) AS key INTO below
-                  FROM versiongate_internal.policy_tables() AS t
-                 CROSS JOIN LATERAL jsonb_build_object(t.key[1], edit.before -> policy_table.parent_column) AS e(entry)
-                 WHERE t.name = policy_table.parent;
-                EXECUTE format(
-                    'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
-                    below.name, versiongate_internal.key_condition(below.name, '$1')
-                ) INTO parent USING below.key;
-                IF parent IS NULL AND NOT EXISTS (
-                    SELECT FROM change_rows AS own
-                     WHERE own.change = change_id AND own.table_name = below.name AND own.key = below.key
-                       AND own.before IS NOT NULL
-                ) THEN
-                    reason := format(
-                        'belongs to %s, %s', versiongate_internal.row_name(below.name, below.entry),
-                        versiongate_internal.last_move(change_id, below.name, below.key)
-                    );
-                END IF;
-            END IF;
-
-            -- What later changes put below a row that is to go; and steps, below a rule that is to have a percentage.
-            IF reason IS NULL AND (edit.before IS NULL OR edit.before -> 'rollout' <> edit.after -> 'rollout') THEN
-                FOR child IN
-                    SELECT *
-                      FROM versiongate_internal.policy_tables() AS t
-                     WHERE t.parent = policy_table.name
-                       AND (edit.before IS NULL OR t.name = 'rollout_steps' AND edit.before -> 'rollout' <> '0')
-                     ORDER BY t.place
-                LOOP
-                    EXECUTE format(
-                        'SELECT versiongate_internal.row_key(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
-                        ' count(*) OVER () AS number'
-                        ' FROM public.%1$I AS t'
-                        ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
-                        ' AND NOT EXISTS ('
-                        ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-                        ' AND own.key = versiongate_internal.row_key(to_jsonb(t), $3) AND own.after IS NOT NULL)'
-                        ' ORDER BY 1 LIMIT 1',
-                        child.name, child.parent_column
-                    ) INTO below USING edit.now ->> policy_table.key[1], change_id, child.key;
-                    IF below.key IS NOT NULL THEN
-                        reason := concat(reason || '; ', format(
-                            'has got %s%s by change %s', versiongate_internal.row_name(child.name, below.entry),
-                            CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END,
-                            (
-                                SELECT max(c.change) FROM change_rows AS c
-                                 WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
-                            )
-                        ));
-                    END IF;
-                END LOOP;
-            END IF;
-
+            reason := CASE
+                WHEN (edit.now IS NULL) <> (edit.after IS NULL)
+                    THEN versiongate_internal.last_move(change_id, policy_table.name, edit.key)
+                WHEN columns <> '{}'
+                    THEN versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns)
+                ELSE coalesce(
+                    versiongate_internal.missing_parent(change_id, policy_table.name, edit.before),
+                    versiongate_internal.later_children(
+                        change_id, policy_table.name, edit.before, edit.after, edit.now
+                    )
+                )
+            END;
             IF reason IS NOT NULL THEN
                 reasons := reasons || format(
                     '%s: %s',
@@ -227,7 +248,6 @@ BEGIN
     RETURN reasons;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.undo_conflicts IS 'Which rows keep a change from being undone, and why, one text a row.';
 
 CREATE FUNCTION versiongate_internal.refuse_undo_in_conflict(change_id bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -239,7 +259,7 @@ BEGIN
     IF reasons <> '{}' THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
-            DETAIL = versiongate_internal.first_names(reasons, E'\n'),
+            DETAIL = versiongate_internal.name_list(reasons, E'\n'),
             HINT = 'Undo the later changes first, or edit the rows by hand.',
             DATATYPE = jsonb_build_object(
                 'command', 'Undo the later changes first, the newest of them first. Or bring back the whole policy as it stood'
@@ -249,8 +269,6 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.refuse_undo_in_conflict IS
-    'Refuses to undo a change where later changes are in the way, and names them.';
 
 -- The columns are those that a change has written, and that are still there.
 CREATE FUNCTION versiongate_internal.undo_rows(change_id bigint) RETURNS void
@@ -334,7 +352,6 @@ BEGIN
         IMMEDIATE;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.undo_rows IS 'Takes back what a change did to each row.';
 
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -355,7 +372,7 @@ BEGIN
     PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
     IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
-            MESSAGE = format('change %s cannot be undone in a transaction that has edited already', id),
+            MESSAGE = format('change %s cannot be undone in a transaction that has already edited', id),
             DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
             HINT = 'COMMIT, then undo; to undo several changes, COMMIT after each.';
     END IF;

@@ -122,8 +122,6 @@ COMMENT ON COLUMN versiongate_internal.server_sightings.name IS
     'The machine of the server, as it calls itself, with the port of its public listener.';
 COMMENT ON COLUMN versiongate_internal.server_sightings.address IS
     'Where its connection came from; null: this machine, by a socket.';
-COMMENT ON COLUMN versiongate_internal.server_sightings.revision IS 'The revision that answered checks there.';
-COMMENT ON COLUMN versiongate_internal.server_sightings.seen_at IS 'When it was heard of last.';
 
 CREATE FUNCTION versiongate_internal.note_server(server_name text, server_revision bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp

@@ -15,34 +15,18 @@ SELECT r.key, r.bundle, s.status, s.rollout, s.reason, r.lockout, r.versions, r.
 
 COMMENT ON VIEW active_rules IS
     'The rules that are enabled and not over, in the order of their messages: those in force, and those that wait.';
-COMMENT ON COLUMN active_rules.key IS 'Key of the rule.';
-COMMENT ON COLUMN active_rules.bundle IS 'The app; null: every app.';
-COMMENT ON COLUMN active_rules.status IS 'What it is now, as in rule_status.';
 COMMENT ON COLUMN active_rules.rollout IS 'The percentage in force now.';
 COMMENT ON COLUMN active_rules.reason IS 'Why it is not plainly on; null: it is.';
-COMMENT ON COLUMN active_rules.lockout IS 'Whether its message locks the app.';
-COMMENT ON COLUMN active_rules.versions IS 'Range of app versions; null: all.';
-COMMENT ON COLUMN active_rules.target IS 'The version that clients are asked to reach.';
-COMMENT ON COLUMN active_rules.platforms IS 'The platforms; null: all.';
-COMMENT ON COLUMN active_rules.starts_at IS 'From when on it applies.';
-COMMENT ON COLUMN active_rules.ends_at IS 'Until when it applies.';
-COMMENT ON COLUMN active_rules.title IS 'Title of the message.';
 
 CREATE VIEW current_releases WITH (security_invoker = true) AS
 SELECT DISTINCT ON (r.bundle, r.platform)
        r.bundle, r.platform, r.version, r.build, r.live_at, r.min_os, r.regions
   FROM releases AS r
- WHERE NOT r.staged AND r.live_at <= now() AND (r.withdrawn_at IS NULL OR r.withdrawn_at > now())
+ WHERE NOT r.staged AND r.live_at <= now() AND NOT versiongate_internal.is_withdrawn(r, now())
  ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC,
        versiongate_internal.version_key(r.build) DESC NULLS LAST, r.id;
 
 COMMENT ON VIEW current_releases IS 'The newest release that users can get now, of each app on each platform.';
-COMMENT ON COLUMN current_releases.bundle IS 'The app.';
-COMMENT ON COLUMN current_releases.platform IS 'The platform.';
-COMMENT ON COLUMN current_releases.version IS 'The version.';
-COMMENT ON COLUMN current_releases.build IS 'Its build number; null: not recorded.';
-COMMENT ON COLUMN current_releases.live_at IS 'Since when users can get it.';
-COMMENT ON COLUMN current_releases.min_os IS 'Lowest version of the operating system; null: any.';
 COMMENT ON COLUMN current_releases.regions IS 
     'Countries in which users can get it; null: all. Elsewhere they get an older one.';
 
@@ -61,22 +45,13 @@ SELECT period.name AS period, c.bundle, c.platform, c.version,
 COMMENT ON VIEW recent_checks IS
     'Checks of the last 24 hours and of the last 7 days, by app, platform and version. What clients say is not'
     ' verified.';
-COMMENT ON COLUMN recent_checks.period IS '24 hours or 7 days.';
 COMMENT ON COLUMN recent_checks.bundle IS 'The app; null: apps that are not in apps, and what was too varied to keep apart.';
-COMMENT ON COLUMN recent_checks.platform IS 'The platform; null: not sent, or none that is known.';
-COMMENT ON COLUMN recent_checks.version IS 'The version as clients wrote it; null: not sent or unreadable.';
-COMMENT ON COLUMN recent_checks.checks IS 'How many checks.';
-COMMENT ON COLUMN recent_checks.share IS 'Their percentage of the app''s checks in this period.';
-COMMENT ON COLUMN recent_checks.messages IS 'Those that were answered with a message.';
-COMMENT ON COLUMN recent_checks.lockouts IS 'Those that were answered with a lockout.';
 
 -- The history, to be read.
 
 CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN coalesce(CASE WHEN length(value) > 200 THEN left(value, 199) || '…' ELSE value END, '-');
-COMMENT ON FUNCTION versiongate_internal.value_text IS
-    'A value as the history shows it: at most 200 characters of it, - for NULL.';
 
 -- What is as it would be if nothing had been said is left out.
 CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
@@ -91,8 +66,6 @@ RETURN (
        AND field.value NOT IN ('null', 'false')
        AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
 );
-COMMENT ON FUNCTION versiongate_internal.row_contents IS
-    'The columns of a row other than its key that hold something else than their default, in one line.';
 
 CREATE FUNCTION versiongate_internal.row_difference(table_name text, before jsonb, after jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
@@ -118,7 +91,6 @@ BEGIN
     END;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_difference IS 'What a change did to a row, in one line.';
 
 CREATE VIEW history WITH (security_invoker = true) AS
 SELECT c.id AS change, c.at, c.role, c.os_user, c.tool, c.why, c.undoes,
@@ -140,13 +112,6 @@ SELECT c.id AS change, c.at, c.role, c.os_user, c.tool, c.why, c.undoes,
  ORDER BY c.id DESC;
 
 COMMENT ON VIEW history IS 'Who changed what, the newest change first. To take one back: SELECT undo_change(NUMBER);';
-COMMENT ON COLUMN history.change IS 'Number of the change, which is the revision it made.';
-COMMENT ON COLUMN history.at IS 'When it was committed.';
-COMMENT ON COLUMN history.role IS 'Database role that was logged in.';
-COMMENT ON COLUMN history.os_user IS 'The operating system''s user: a claim of the tool, not verified.';
-COMMENT ON COLUMN history.tool IS 'The tool: its own claim, not verified.';
-COMMENT ON COLUMN history.why IS 'The reason that was given.';
-COMMENT ON COLUMN history.undoes IS 'The change that this one undid.';
 COMMENT ON COLUMN history.edits IS
     'What it did to each row, a line a row; after 50 how many more there are. All are in change_rows.';
 
@@ -172,7 +137,7 @@ DECLARE
 BEGIN
     IF names IS NULL THEN
         RAISE invalid_parameter_value USING
-            MESSAGE = format('%s is not the row of a policy table', pg_typeof(of_table)),
+            MESSAGE = format('%s is not a policy table', pg_typeof(of_table)),
             HINT = 'Write which table is meant: SELECT * FROM rows_at(NULL::rules, 41);';
     ELSIF rows_at.revision BETWEEN 0 AND newest IS NOT TRUE THEN
         RAISE invalid_parameter_value USING

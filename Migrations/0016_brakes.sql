@@ -20,7 +20,6 @@ BEGIN
     RETURN rule;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.known_rule IS 'The rule with this key; foreign_key_violation if there is none.';
 
 CREATE FUNCTION hold_rule(key text, at timestamptz DEFAULT now()) RETURNS timestamptz
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -34,7 +33,7 @@ BEGIN
     ELSIF NOT EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = hold_rule.key AND s.at > hold_rule.at) THEN
         refused := versiongate_internal.refuse(
             'rules.held_at',
-            format('%s has no step to come that could be held', versiongate_internal.quoted(hold_rule.key)),
+            format('%s has no upcoming step to hold', versiongate_internal.quoted(hold_rule.key)),
             'To reach fewer installs, set rollout; to reach nobody, set enabled to false.',
             NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key),
             command => 'To reach fewer installs: `rule rollout {key} PERCENT`; to reach nobody: `rule disable {key}`'
@@ -114,14 +113,12 @@ BEGIN
                 versiongate_internal.quoted(uncovered.key)
             ),
             'Turn its lockout into a message, pause the app, or let an admin do this.',
-            'After it: ' || versiongate_internal.first_names(uncovered.behind) || '.',
+            'After it: ' || versiongate_internal.name_list(uncovered.behind) || '.',
             'rules_brake_guard', jsonb_build_object('key', uncovered.key)
         );
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.guard_brake IS
-    'Refuses that a brake disables or holds a final rule before enabled rules that may be sent instead of it.';
 
 CREATE FUNCTION versiongate_internal.note_brake(why text) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -148,7 +145,7 @@ DECLARE
 BEGIN
     IF brake_rule.what IS NULL OR brake_rule.what <> ALL ('{hold,lockout,disable}') THEN
         RAISE invalid_parameter_value USING
-            MESSAGE = versiongate_internal.quoted(brake_rule.what) || ' is nothing that a brake does to a rule',
+            MESSAGE = format('a brake cannot %s a rule', versiongate_internal.quoted(brake_rule.what)),
             HINT = 'Write hold (its rollout goes no further), lockout (it becomes a message) or disable.';
     END IF;
     -- Not locked: a call that changes nothing must not keep others from editing.
@@ -156,21 +153,21 @@ BEGIN
     CASE brake_rule.what
         WHEN 'lockout' THEN
             IF NOT rule.lockout THEN
-                RETURN name || ' is a message already';
+                RETURN name || ' is already a message';
             END IF;
             PERFORM versiongate_internal.note_brake(brake_rule.why);
             UPDATE rules AS r SET lockout = false, lockout_without_update = false WHERE r.key = rule.key;
             RETURN name || ' is a message now, and locks nobody out';
         WHEN 'disable' THEN
             IF NOT rule.enabled THEN
-                RETURN name || ' is disabled already';
+                RETURN name || ' is already disabled';
             END IF;
             PERFORM versiongate_internal.note_brake(brake_rule.why);
             UPDATE rules AS r SET enabled = false WHERE r.key = rule.key;
             RETURN name || ' is disabled now, and reaches nobody';
         ELSE
             IF rule.held_at <= now() THEN
-                RETURN name || ' is held already, since ' || versiongate_internal.time_text(rule.held_at);
+                RETURN name || ' is already held, since ' || versiongate_internal.time_text(rule.held_at);
             END IF;
             PERFORM versiongate_internal.note_brake(brake_rule.why);
             PERFORM public.hold_rule(rule.key);
@@ -198,7 +195,7 @@ BEGIN
         );
     END IF;
     IF app.paused THEN
-        RETURN format('app %s is paused already', versiongate_internal.quoted(app.bundle));
+        RETURN format('app %s is already paused', versiongate_internal.quoted(app.bundle));
     END IF;
     PERFORM versiongate_internal.note_brake(brake_app.why);
     UPDATE apps AS a SET paused = true WHERE a.bundle = app.bundle;

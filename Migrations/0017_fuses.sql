@@ -23,9 +23,19 @@ AS $$
     around AS MATERIALIZED (
         SELECT b.bundle, max(s.id) AS id
           FROM (
-              SELECT c.id, c.bundles FROM recent AS c WHERE c.edited_tables && '{apps,releases}'
+              SELECT c.id, c.bundles
+                FROM recent AS c
+                JOIN versiongate_internal.recorded_rows AS e ON e.token = c.token
+               CROSS JOIN (SELECT '{name,store_id,seller,note}'::text[]) AS ignored(columns)
+               WHERE c.edited_tables && '{apps,releases}'
+                 AND e.table_name IN ('apps', 'releases')
+                 AND e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
                UNION ALL
-              SELECT e.id, e.bundles FROM edits AS e WHERE 'true' IN (e.before ->> 'final', e.after ->> 'final')
+              SELECT e.id, e.bundles
+                FROM edits AS e
+               CROSS JOIN (SELECT '{title,text,link,remind,shows,skippable,fuse,note}'::text[]) AS ignored(columns)
+               WHERE 'true' IN (e.before ->> 'final', e.after ->> 'final')
+                 AND e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
           ) AS s
           LEFT JOIN LATERAL unnest(s.bundles) AS b(bundle) ON true GROUP BY b.bundle
     ),
@@ -34,8 +44,8 @@ AS $$
           FROM edits AS e
          CROSS JOIN (
              SELECT '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
-         ) AS of_no_concern(columns)
-         WHERE e.before - of_no_concern.columns IS DISTINCT FROM e.after - of_no_concern.columns
+         ) AS ignored(columns)
+         WHERE e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
          GROUP BY e.rule
     )
     SELECT r.key, own.id, (SELECT max(a.id) FROM around AS a WHERE (a.bundle = r.bundle) IS NOT false)
@@ -99,7 +109,7 @@ BEGIN
             )
         ) THEN
             RAISE object_not_in_prerequisite_state USING
-                MESSAGE = 'fuses cannot blow in a transaction that has edited already',
+                MESSAGE = 'fuses cannot blow in a transaction that has already edited',
                 DETAIL = 'The history says of the edit that a fuse made it, so it is all that its transaction does.',
                 HINT = 'COMMIT, then: SELECT blow_fuses();';
         END IF;
@@ -129,7 +139,7 @@ BEGIN
         INSERT INTO versiongate_internal.edited_rows (table_name, key, is_there) VALUES ('changes', '{}', true);
         PERFORM set_config('application_name', 'fuse', true),
                 set_config('versiongate.os_user', '', true),
-                set_config('versiongate.why', versiongate_internal.first_names(reasons, '; '), true);
+                set_config('versiongate.why', versiongate_internal.name_list(reasons, '; '), true);
     END IF;
     RETURN cardinality(reasons);
 END

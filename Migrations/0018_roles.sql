@@ -136,7 +136,7 @@ BEGIN
         SELECT p.oid::regprocedure AS signature,
                string_agg('versiongate_' || r.name, ', ') FILTER (
                    WHERE p.proname = ANY (r.functions)
-                      -- Servers ask the view rule_status too.
+                      -- Servers ask the view rule_status too, and so rollout_at.
                       OR p.provolatile <> 'v' AND p.proname <> 'undo_is_running' AND NOT p.prosecdef
                          AND (r.name <> 'server' OR p.pronamespace = 'versiongate_internal'::regnamespace)
                       OR r.name <> 'server' AND p.proname ~
@@ -145,7 +145,7 @@ BEGIN
           FROM pg_proc AS p,
                (VALUES
                    ('server', '{schema_faults,blow_fuses,apps_changed_since,history_has,version_key,fuse_status,
-                       lockout_shares,note_server}'::text[]),
+                       lockout_shares,note_server,rollout_at}'::text[]),
                    ('viewer', '{}'),
                    ('brake', '{brake_rule,brake_app,rehearse_edits}'),
                    ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,

@@ -34,13 +34,14 @@ struct Workload {
         for number in 0..<apps {
             let bundle = number == 0 ? "com.example.doto" : "com.example.app\(number)"
             policy.apps.append(
-                App(bundle: bundle, storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")])
+                App(bundle: bundle) {
+                    $0.storeLinks = [StoreLink(platform: "ios", link: "https://example.com/\(number)")]
+                }
             )
             policy.releases.append(
-                Release(
-                    id: Int64(number), bundle: bundle, platform: "ios", version: "1.2",
-                    liveAt: Timestamp(secondsSince1970: 0)
-                )
+                Release(id: Int64(number), bundle: bundle, platform: "ios", version: "1.2") {
+                    $0.liveAt = Timestamp(secondsSince1970: 0)
+                }
             )
         }
         policy.rules = (0..<rules).map { rule(number: $0 / apps, of: policy.apps[$0 % apps].bundle, index: $0) }
@@ -49,9 +50,11 @@ struct Workload {
 
     private func rule(number: Int, of bundle: String, index: Int) -> Rule {
         var rule = Rule(
-            key: "rule-\(index)", bundle: bundle, title: "Please update",
+            key: "rule-\(index)", title: "Please update",
             text: "A new version of the app is out, and yours has fault number \(index)."
-        )
+        ) {
+            $0.bundle = bundle
+        }
         if number == 0 {
             rule.versions = "<1.2"
             rule.link = "store"

@@ -25,20 +25,27 @@ enum BenchmarkPolicy {
 
     private static func update(_ bundle: String) -> Rule {
         var rule = Rule(
-            key: "doto-update", bundle: bundle, position: 20, versions: "<1.2", title: "Please update",
-            text: "{app} 1.2 is in the App Store. It keeps your lists in step when the network is slow.",
-            link: "https://apps.example.com/doto"
-        )
+            key: "doto-update", title: "Please update",
+            text: "{app} 1.2 is in the App Store. It keeps your lists in step when the network is slow."
+        ) {
+            $0.bundle = bundle
+            $0.position = 20
+            $0.versions = "<1.2"
+            $0.link = "https://apps.example.com/doto"
+        }
         rule.platforms = ["ios"]
         return rule
     }
 
     private static func rule(_ number: Int, _ app: Int, _ bundle: String) -> Rule {
         var rule = Rule(
-            key: "app\(app)-rule\(number)", bundle: bundle, position: number, title: "Notice \(number)",
-            text: "What users of this app should know, number \(number).",
-            link: "https://apps.example.com/\(app)/\(number)"
-        )
+            key: "app\(app)-rule\(number)", title: "Notice \(number)",
+            text: "What users of this app should know, number \(number)."
+        ) {
+            $0.bundle = bundle
+            $0.position = number
+            $0.link = "https://apps.example.com/\(app)/\(number)"
+        }
         switch number % 4 {
         case 0: rule.versions = ">=\(number).\(app) <\(number).\(app).5"
         case 1: rule.versions = "\(number + 1).\(app).x"
@@ -59,10 +66,13 @@ enum BenchmarkPolicy {
         policy.apps.append(App(bundle: "com.example.five", name: "Five"))
         for number in 1...5 {
             var rule = Rule(
-                key: "five-\(number)", bundle: "com.example.five", position: number, title: "Notice \(number)",
-                text: "What users of this app should know, number \(number).",
-                link: "https://apps.example.com/five/\(number)"
-            )
+                key: "five-\(number)", title: "Notice \(number)",
+                text: "What users of this app should know, number \(number)."
+            ) {
+                $0.bundle = "com.example.five"
+                $0.position = number
+                $0.link = "https://apps.example.com/five/\(number)"
+            }
             rule.texts = [RuleText(language: "de", title: "Hinweis \(number)", text: "Was man wissen sollte.")]
             policy.rules.append(rule)
         }
@@ -71,10 +81,11 @@ enum BenchmarkPolicy {
     /// `com.example.staged`: a message for half of the installations.
     private static func addRollout(to policy: inout Policy) {
         policy.apps.append(App(bundle: "com.example.staged", name: "Staged"))
-        var rule = Rule(
-            key: "staged", bundle: "com.example.staged", versions: "<1.2", title: "Please update",
-            text: "{app} 1.2 is there.", link: "https://apps.example.com/staged"
-        )
+        var rule = Rule(key: "staged", title: "Please update", text: "{app} 1.2 is there.") {
+            $0.bundle = "com.example.staged"
+            $0.versions = "<1.2"
+            $0.link = "https://apps.example.com/staged"
+        }
         if let half = Percentage(hundredths: 5_000) { rule.rollout = half }
         policy.rules.append(rule)
     }
@@ -83,10 +94,9 @@ enum BenchmarkPolicy {
     private static func addLanguages(to policy: inout Policy) {
         policy.apps.append(App(bundle: "com.example.languages"))
         for number in 1...12 {
-            var rule = Rule(
-                key: "language-\(number)", bundle: "com.example.languages", title: "Notice",
-                text: "What users of this app should know."
-            )
+            var rule = Rule(key: "language-\(number)", title: "Notice", text: "What users of this app should know.") {
+                $0.bundle = "com.example.languages"
+            }
             rule.languages = ["xx"]
             policy.rules.append(rule)
         }

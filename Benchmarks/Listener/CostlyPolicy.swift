@@ -20,7 +20,10 @@ enum CostlyPolicy {
     }
 
     private static func rule(_ number: Int, _ app: String, _ bundle: String?, _ change: (inout Rule) -> Void) -> Rule {
-        var rule = Rule(key: "\(app)-\(number)", bundle: bundle, position: number, title: "Update", text: "Update.")
+        var rule = Rule(key: "\(app)-\(number)", title: "Update", text: "Update.") {
+            $0.bundle = bundle
+            $0.position = number
+        }
         change(&rule)
         return rule
     }
@@ -40,8 +43,10 @@ enum CostlyPolicy {
         for number in 0..<count {
             var release = Release(
                 id: Int64(policy.releases.count + 1), bundle: "com.example.\(name)", platform: "ios",
-                version: number == 0 ? "99" : "100.\(number)", minOS: number == 0 ? nil : "10.\(number)"
-            )
+                version: number == 0 ? "99" : "100.\(number)"
+            ) {
+                $0.minOS = number == 0 ? nil : "10.\(number)"
+            }
             release.liveAt = live
             policy.releases.append(release)
         }

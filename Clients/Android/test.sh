@@ -49,16 +49,15 @@ sed -nE 's/.*\/\/ (Interface)?(Method|Field) "?(android[^ ]*).*/\3/p' "$out/code
 javac --release 8 -Xlint:-options -cp "$out/annotations:$out/java:$out/classes" -d "$out/tests" "${tests[@]}"
 java -Duser.language=en -Duser.country=US -cp "$out/tests:$out/java:$out/classes:$out/annotations" dev.versiongate.android.AndroidTests
 
-# The programs of the README, with as much of Play as they use.
+# The programs of the README and the sample, with as much of Play as they use.
 if [ -n "${VERSIONGATE_KOTLIN_JAR:-}" ]; then
     {
-        printf 'import %s\n' android.app.Activity android.app.Application android.content.Context 'dev.versiongate.android.*' \
-            'com.google.android.play.core.appupdate.*' 'com.google.android.play.core.install.model.*'
+        printf 'import %s\n' android.app.Application 'dev.versiongate.android.*'
         awk '/^```/ {isKotlin = /kotlin/; next} isKotlin' README.md
         echo 'object BuildConfig { const val BUILD_TYPE = "debug" }'
     } > "$out/Readme.kt"
     java -cp "$VERSIONGATE_KOTLIN_JAR" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -Werror \
-        -cp "$out/classes:$out/java:$jar:$VERSIONGATE_KOTLIN_JAR" -d "$out/readme" "$out/Readme.kt" test/play/Play.kt test/play/Model.kt
+        -cp "$out/classes:$out/java:$jar:$VERSIONGATE_KOTLIN_JAR" -d "$out/readme" "$out/Readme.kt" samples test/play/Play.kt test/play/Model.kt
 fi
 
 if [ -n "${aar:-}" ]; then

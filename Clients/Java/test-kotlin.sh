@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #   Clients/Java/test-kotlin.sh COMPILER.jar
 #
-# Compiles what is for Kotlin and the program of the README, tries it, and tries that Kotlin refuses null where it is wrong.
+# Compiles what is for Kotlin and the sample, tries it, and tries that Kotlin refuses null where it is wrong.
 # COMPILER.jar has the compiler and kotlinx.coroutines.
 
 set -euo pipefail
@@ -18,11 +18,7 @@ kotlinc() { java -cp "$compiler" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-
 
 kotlinc -Werror -Xexplicit-api=strict -cp "$out/java:$compiler" -d "$out/kotlin" kotlin
 
-{
-    printf 'import dev.versiongate.*\nimport kotlinx.coroutines.flow.MutableStateFlow\n'
-    awk '/^```/ {isKotlin = /kotlin/; next} isKotlin' README.md
-} > "$out/Readme.kt"
-kotlinc -Werror -cp "$out/java:$out/kotlin:$compiler" -d "$out/readme" "$out/Readme.kt"
+kotlinc -Werror -cp "$out/java:$out/kotlin:$compiler" -d "$out/sample" samples
 
 cat > "$out/Try.kt" << 'END'
 import dev.versiongate.VersionGate

@@ -20,10 +20,10 @@ trap 'rm -rf "$out"' EXIT
 # javac 20 and later calls the release 8 obsolete.
 javac --release 8 -Xlint:all,-options -Werror -d "$out/annotations" annotations/org/jspecify/annotations/*.java
 javac --release 8 -Xlint:all,-options -Werror -cp "$out/annotations" -d "$out/library" src/dev/versiongate/*.java
-# The programs in the README compile.
+# The programs in the README and the sample compile.
 mkdir "$out/readme"
 awk -v folder="$out/readme" '/^```/ {file = /java/ ? folder "/Program" ++count ".java" : ""; next} file {print > file}' README.md
-javac --release 8 -Xlint:all,-options -Werror -cp "$out/library" -d "$out/readme" "$out"/readme/*.java
+javac --release 8 -Xlint:all,-options -Werror -cp "$out/library" -d "$out/readme" "$out"/readme/*.java samples/*.java
 javac --release 8 -Xlint:all,-options -Werror -cp "$out/library:$json" -d "$out/tests" test/dev/versiongate/*.java
 java -cp "$out/library:$out/tests:$json" dev.versiongate.Tests ../scenarios
 if [ -n "$folder" ]; then

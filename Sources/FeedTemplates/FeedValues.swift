@@ -1,109 +1,6 @@
 package import UpdateFeeds
 package import UpdatePolicy
 
-/// What a template can show: what the policy says to every version of an app.
-package struct FeedValues: Sendable, Equatable {
-    /// The release that users can get now.
-    package struct Latest: Sendable, Equatable {
-        /// The version, as the release spells it.
-        package var version: String
-        /// The build, where it is recorded.
-        package var build: String?
-        /// The least version of the operating system, where it has one.
-        package var minOS: String?
-        /// Since when users can get it.
-        package var liveAt: Timestamp?
-        /// What is new in it.
-        package var notes: String?
-
-        /// A release.
-        package init(
-            version: String,
-            build: String? = nil,
-            minOS: String? = nil,
-            liveAt: Timestamp? = nil,
-            notes: String? = nil
-        ) {
-            self.version = version
-            self.build = build
-            self.minOS = minOS
-            self.liveAt = liveAt
-            self.notes = notes
-        }
-    }
-
-    /// The bundle of the app.
-    package var bundle: String
-    /// The name of the app, else its bundle.
-    package var name: String
-    /// The link to the app in the store of the platform.
-    package var storeLink: String?
-    /// The version that everybody below is asked to get.
-    package var prompt: String?
-    /// The version below which nobody may go on.
-    package var floor: String?
-    /// The release that users can get now.
-    package var latest: Latest?
-    /// The messages that are sent, in order.
-    package var messages: [Message]
-    /// The revision of the policy.
-    package var revision: Int64
-
-    /// The values of an app.
-    package init(
-        bundle: String,
-        name: String,
-        storeLink: String? = nil,
-        prompt: String? = nil,
-        floor: String? = nil,
-        latest: Latest? = nil,
-        messages: [Message] = [],
-        revision: Int64
-    ) {
-        self.bundle = bundle
-        self.name = name
-        self.storeLink = storeLink
-        self.prompt = prompt
-        self.floor = floor
-        self.latest = latest
-        self.messages = messages
-        self.revision = revision
-    }
-}
-
-extension FeedValues {
-    /// What a policy says to the clients of a question, as far as a template shows it.
-    ///
-    /// - Returns: nil where the policy has nothing about the app, or its messages are too large for a document.
-    package init?(
-        answering question: FeedQuestion,
-        by policy: CompiledPolicy,
-        at time: Timestamp,
-        for template: ParsedTemplate
-    ) {
-        let showsMessages = template.showsMessages
-        guard let summary = FeedSummary(answering: question, by: policy, at: time, withMessages: showsMessages) else {
-            return nil
-        }
-        let said = summary.announcement
-        self.init(
-            bundle: summary.bundle,
-            name: summary.name,
-            storeLink: said?.storeLink,
-            prompt: said?.prompt?.version.text,
-            floor: said?.floor?.version.text,
-            latest: said?.latest.map { release in
-                Latest(
-                    version: release.version, build: release.build, minOS: release.minOS, liveAt: release.liveAt,
-                    notes: summary.notes
-                )
-            },
-            messages: summary.messages,
-            revision: policy.revision
-        )
-    }
-}
-
 /// A value as templates see it.
 enum TemplateValue: Sendable {
     case text(String)
@@ -120,33 +17,91 @@ enum TemplateValue: Sendable {
         }
     }
 
-    /// All values of an app by their names; what there is not has none.
-    static func all(of values: FeedValues) -> [String: TemplateValue] {
-        func text(_ text: String?) -> TemplateValue? { text.map { .text($0) } }
-        let members: [String: TemplateValue?] = [
-            "bundle": text(values.bundle),
-            "name": text(values.name),
-            "store_link": text(values.storeLink),
-            "prompt": text(values.prompt),
-            "floor": text(values.floor),
-            "latest": values.latest.map { latest in
-                let members: [String: TemplateValue?] = [
-                    "version": text(latest.version), "build": text(latest.build), "min_os": text(latest.minOS),
-                    "live_at": text(latest.liveAt?.description), "notes": text(latest.notes),
-                ]
-                return .object(members.compactMapValues(\.self))
-            },
-            "messages": .list(
-                values.messages.map { message in
-                    let members: [String: TemplateValue?] = [
-                        "id": text(message.id), "title": text(message.title), "text": text(message.text),
-                        "link": text(message.link), "lockout": .flag(message.lockout),
-                    ]
-                    return members.compactMapValues(\.self)
-                }
-            ),
-            "revision": text("\(values.revision)"),
-        ]
-        return members.compactMapValues(\.self)
+    /// The values in it; of a list, those of its first item.
+    var members: [String: TemplateValue] {
+        switch self {
+        case .text, .flag: [:]
+        case .object(let members): members
+        case .list(let items): items.first ?? [:]
+        }
+    }
+}
+
+/// What a template can show: what the policy says to every version of an app, by name. What there is not has no name.
+package struct FeedValues: Sendable {
+    let members: [String: TemplateValue]
+
+    /// Values of which none is missing: what templates are checked against before there are others.
+    static let shape = FeedValues(
+        bundle: "", name: "", storeLink: "", prompt: "", floor: "",
+        latest: Release.complete, notes: "", messages: [Message(id: "", title: "", text: "", link: "")], revision: 0
+    )
+
+    /// - Parameters:
+    ///   - latest: The release that users can get now.
+    ///   - notes: What is new in it.
+    package init(
+        bundle: String,
+        name: String,
+        storeLink: String? = nil,
+        prompt: String? = nil,
+        floor: String? = nil,
+        latest: Release? = nil,
+        notes: String? = nil,
+        messages: [Message] = [],
+        revision: Int64
+    ) {
+        func present(_ members: [String: String?]) -> [String: TemplateValue] {
+            members.compactMapValues { $0.map { .text($0) } }
+        }
+        var members = present([
+            "bundle": bundle, "name": name, "store_link": storeLink, "prompt": prompt, "floor": floor,
+            "revision": "\(revision)",
+        ])
+        members["latest"] = latest.map { release in
+            .object(
+                present([
+                    "version": release.version, "build": release.build, "min_os": release.minOS,
+                    "live_at": release.liveAt?.description, "notes": notes,
+                ])
+            )
+        }
+        members["messages"] = .list(
+            messages.map { message in
+                present(["id": message.id, "title": message.title, "text": message.text, "link": message.link])
+                    .merging(["lockout": .flag(message.lockout)]) { $1 }
+            }
+        )
+        self.members = members
+    }
+
+    /// What a policy says to the clients of a question, as far as a template shows it.
+    ///
+    /// - Returns: nil where the policy has nothing about the app, or its messages are too large for a document.
+    package init?(
+        answering question: FeedQuestion,
+        by policy: CompiledPolicy,
+        at time: Timestamp,
+        for template: ParsedTemplate
+    ) {
+        let showsMessages = template.showsMessages
+        guard let summary = FeedSummary(answering: question, by: policy, at: time, withMessages: showsMessages) else {
+            return nil
+        }
+        let said = summary.announcement
+        self.init(
+            bundle: summary.bundle, name: summary.name, storeLink: said?.storeLink, prompt: said?.prompt?.version.text,
+            floor: said?.floor?.version.text, latest: said?.latest, notes: summary.notes, messages: summary.messages,
+            revision: policy.revision
+        )
+    }
+}
+
+extension Release {
+    /// A release with everything that templates show of one.
+    fileprivate static var complete: Release {
+        var release = Release.blank
+        (release.build, release.minOS, release.liveAt) = ("", "", Timestamp(secondsSince1970: 0))
+        return release
     }
 }

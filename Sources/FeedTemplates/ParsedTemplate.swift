@@ -1,6 +1,5 @@
 package import UpdatePolicy
 
-/// A template that was read, and renders documents.
 package struct ParsedTemplate: Sendable {
     /// The most bytes that a document may have.
     package static let largestDocument = 1 << 20
@@ -25,20 +24,17 @@ package struct ParsedTemplate: Sendable {
     /// twenty bytes more than its value as often as it comes.
     package func render(_ values: FeedValues) -> String? {
         var renderer = TemplateRenderer(escaping, largest: Self.largestDocument)
-        renderer.append(parts, [TemplateValue.all(of: values)], item: nil)
+        renderer.append(parts, [values.members])
         return renderer.isTooLarge ? nil : String(decoding: renderer.bytes, as: UTF8.self)
     }
 }
 
 /// A fault of a template: where it is, what it is, and what to write.
 package struct FeedTemplateFault: Error, Sendable, Hashable {
-    /// The line, counted from 1.
     package let line: Int
     /// The column, counted from 1 in characters.
     package let column: Int
-    /// The fault in a sentence.
     package let message: String
-    /// The cure.
     package let hint: String
 
     /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.

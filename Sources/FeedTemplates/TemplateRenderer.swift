@@ -2,12 +2,9 @@ import UpdateFeeds
 import UpdatePolicy
 
 /// Writes the document of a template: a value is escaped when its tag is met, and no more is written than a document may have.
+///
+/// A library for Mustache writes the whole document, however large, before anybody can stop it.
 struct TemplateRenderer {
-    /// The place of an item in its list.
-    struct Item {
-        let isFirst, isLast: Bool
-    }
-
     /// A part counts as so many bytes more than it writes, since one without a value takes time too.
     private static let bytesOfPart = 20
 
@@ -24,12 +21,8 @@ struct TemplateRenderer {
     /// Whether the document would have more bytes than it may have; then it is not written to its end.
     var isTooLarge: Bool { bytes.count + Self.bytesOfPart * partCount > largest }
 
-    /// Appends parts.
-    ///
-    /// - Parameters:
-    ///   - scopes: The values by their names, the innermost last.
-    ///   - item: The place of the item of the innermost list.
-    mutating func append(_ parts: [TemplatePart], _ scopes: [[String: TemplateValue]], item: Item?) {
+    /// - Parameter scopes: The values by their names, the innermost last.
+    mutating func append(_ parts: [TemplatePart], _ scopes: [[String: TemplateValue]]) {
         for part in parts {
             partCount += 1
             if isTooLarge { return }
@@ -41,34 +34,29 @@ struct TemplateRenderer {
                 case .flag(let flag): bytes += (flag ? "true" : "false").utf8
                 case .object, .list, nil: break
                 }
-            case .section(let path, let inner): append(inner, for: Self.value(path, scopes), scopes, item)
+            case .section(let path, let inner):
+                for scope in Self.scopes(of: Self.value(path, scopes)) where !isTooLarge {
+                    append(inner, scopes + [scope])
+                }
             case .inverted(let path, let inner):
-                if Self.value(path, scopes)?.isEmpty ?? true { append(inner, scopes, item: item) }
-            case .first(let isFirst, let inner):
-                if item?.isFirst == isFirst { append(inner, scopes, item: item) }
-            case .last(let isLast, let inner):
-                if item?.isLast == isLast { append(inner, scopes, item: item) }
+                if Self.value(path, scopes)?.isEmpty ?? true { append(inner, scopes) }
             }
         }
     }
 
-    /// Appends the parts of a section for each item of its value, or once.
-    private mutating func append(
-        _ parts: [TemplatePart],
-        for value: TemplateValue?,
-        _ scopes: [[String: TemplateValue]],
-        _ item: Item?
-    ) {
+    /// What is known in a section, for each time that it is written.
+    private static func scopes(of value: TemplateValue?) -> [[String: TemplateValue]] {
         switch value {
         case .list(let items):
-            for (place, members) in items.enumerated() where !isTooLarge {
-                let item = Item(isFirst: place == 0, isLast: place == items.count - 1)
-                append(parts, scopes + [members], item: item)
+            items.enumerated().map { index, members in
+                members.merging([
+                    "first()": .flag(index == 0), "last()": .flag(index == items.count - 1),
+                ]) { $1 }
             }
-        case .object(let members): append(parts, scopes + [members], item: item)
-        case .text: append(parts, scopes + [[".": value].compactMapValues(\.self)], item: item)
-        case .flag(true): append(parts, scopes, item: item)
-        case .flag(false), nil: break
+        case .object(let members): [members]
+        case .text(let text): [[".": .text(text)]]
+        case .flag(true): [[:]]
+        case .flag(false), nil: []
         }
     }
 

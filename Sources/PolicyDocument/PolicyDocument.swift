@@ -2,7 +2,6 @@ package import UpdatePolicy
 
 /// The contents of a policy file: the policy, and the position of each row in the file.
 package struct PolicyDocument: Sendable {
-    /// The positions of a row and its columns in the file.
     struct Positions: Sendable {
         let row: FilePosition
         var columns: [String: FilePosition] = [:]
@@ -13,13 +12,18 @@ package struct PolicyDocument: Sendable {
     package static let largestFile = 16 << 20
 
     /// The policy with its notes, in the order of the file; of no revision.
-    package internal(set) var policy = Policy(revision: 0, token: "")
+    package let policy: Policy
     /// Whether the file ends with the mark of YAML, `...`: one that was cut does not.
-    package private(set) var hasEndMark = false
+    package let hasEndMark: Bool
     /// The positions of the rows of each table, in the order of ``policy``.
-    var positions: [PolicyTable: [Positions]] = [:]
+    private var positions: [PolicyTable: [Positions]]
 
-    init() {}
+    private mutating func keepPositions(_ rows: [PolicyTable: [FileRow]]) {
+        for (table, rows) in rows {
+            positions[table, default: []] += rows.map(\.positions)
+            for row in rows { keepPositions(row.children) }
+        }
+    }
 
     /// The position of a row, or of a column of it, in the file.
     ///
@@ -36,8 +40,6 @@ package struct PolicyDocument: Sendable {
 
 extension PolicyDocument {
     /// Reads a policy file.
-    ///
-    /// - Parameter contents: The contents of the file: YAML in UTF-8.
     /// - Throws: ``PolicyFileFaults`` with all faults that could be found.
     package init(_ contents: [UInt8]) throws(PolicyFileFaults) {
         // libyaml would count the mark that some programs put before UTF-8 as a column.
@@ -77,8 +79,10 @@ extension PolicyDocument {
         guard reader.faults.isEmpty else {
             throw PolicyFileFaults(faults: reader.faults.sorted { $0.position < $1.position })
         }
-        self = reader.document
+        policy = Policy(reader.rows)
         self.hasEndMark = hasEndMark
+        positions = [:]
+        keepPositions(reader.rows)
     }
 }
 
@@ -95,8 +99,8 @@ extension PolicyDocument {
             else { return nil }
             return PolicyFileFault(
                 position(table: .releases, index: edit.index, column: nil) ?? .start,
-                "release \(after["version"].text ?? ""): it is staged no more, and has no live_at, so nobody is offered it",
-                hint: "Write since when everybody can get it: live_at: 2026-03-01T12:00:00Z"
+                "release \(after["version"].text ?? ""): it is no longer staged, and has no live_at, so nobody is offered it",
+                hint: "Write when everybody became able to get it: live_at: 2026-03-01T12:00:00Z"
             )
         }
     }
@@ -104,10 +108,6 @@ extension PolicyDocument {
 
 extension PolicyDocument {
     /// What keeps the file from being the part of one app.
-    ///
-    /// - Parameters:
-    ///   - bundle: The app.
-    ///   - present: The policy as it is, all of it.
     /// - Returns: The faults, in the order of the file: other apps, their rules, rules for every app, and keys that rules
     ///   outside of the app have.
     package func faults(ofApp bundle: String, in present: Policy) -> [PolicyFileFault] {
@@ -117,8 +117,8 @@ extension PolicyDocument {
         let presentRules = Set(present.part(of: bundle).rules.map { UTF8Text($0.key) })
         let takenKeys = Set(present.rules.map { UTF8Text($0.key) }).subtracting(presentRules)
         let hint =
-            "The file is about \(Quoted.text(bundle)) alone. Take it out, or leave --bundle out: then the file is the"
-            + " whole policy."
+            "With --bundle the file covers \(Quoted.text(bundle)) only. Remove this entry, or leave out --bundle so that"
+            + " the file is the whole policy."
         var faults: [PolicyFileFault] = []
         for (index, app) in policy.apps.enumerated() where !ownApps.contains(UTF8Text(app.bundle)) {
             faults.append(
@@ -134,7 +134,8 @@ extension PolicyDocument {
             } else if takenKeys.contains(UTF8Text(rule.key)) {
                 faults.append(
                     PolicyFileFault(
-                        at(.rules, index), "there is a rule \(Quoted.text(rule.key)) already, which is not of this app",
+                        at(.rules, index),
+                        "there is already a rule \(Quoted.text(rule.key)), and it does not belong to this app",
                         hint: "Choose another key."
                     )
                 )

@@ -1,7 +1,6 @@
 import UpdatePolicy
 
 extension PolicyDocumentReader {
-    /// Reads the value of a column; nil, and a fault, if it cannot be read.
     mutating func value(_ column: ColumnDefinition, _ node: YAMLNode, what: String) -> PolicyValue? {
         let path = "\(what): \(column.name)"
         if node.isAbsent {
@@ -118,11 +117,7 @@ extension PolicyDocumentReader {
     // MARK: - Structure
 
     /// The members of a map, none where nothing is said; nil, and a fault, for anything else.
-    mutating func mapping(
-        _ node: YAMLNode,
-        what: String,
-        example: String
-    ) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
+    mutating func mapping(_ node: YAMLNode, what: String, example: String) -> [(key: YAMLNode.Key, value: YAMLNode)]? {
         if node.isAbsent { return [] }
         if case .sequence(let items) = node.content, items.isEmpty { return [] }
         guard case .mapping(let members) = node.content else {
@@ -132,18 +127,12 @@ extension PolicyDocumentReader {
         return members
     }
 
-    mutating func readMembers(
-        of node: YAMLNode,
-        what: String,
-        example: String,
-        _ read: (inout PolicyDocumentReader, YAMLNode.Key, YAMLNode) -> Void
-    ) {
-        for (key, value) in mapping(node, what: what, example: example) ?? [] {
-            if key.text.unicodeScalars.contains("\0") {
-                fault(key.position, "\(what): a key with the character U+0000", hint: "Remove it.")
-            } else {
-                read(&self, key, value)
-            }
+    /// The members of a map whose keys can be kept.
+    mutating func members(of node: YAMLNode, what: String, example: String) -> [(key: YAMLNode.Key, value: YAMLNode)] {
+        (mapping(node, what: what, example: example) ?? []).filter { key, _ in
+            let isKept = !key.text.unicodeScalars.contains("\0")
+            if !isKept { fault(key.position, "\(what): a key with the character U+0000", hint: "Remove it.") }
+            return isKept
         }
     }
 

@@ -3,101 +3,67 @@ package import UpdatePolicy
 struct PolicyDocumentWriter {
     /// The longest key that YAML allows before its colon on one line, less a margin.
     private static let longestPlainKey = 500
-    private static let indexOfRollout = Rule.columns.firstIndex { $0.name == "rollout" } ?? 0
     private(set) var text = ""
     /// Whether the next line is the first of an entry of a list.
     private var beginsItem = false
 
     mutating func write(_ policy: Policy) {
-        let releases = Dictionary(grouping: policy.releases) { UTF8Text($0.bundle) }
+        let rows = policy.fileRows
         line("versiongate: \(PolicyDocument.format)", depth: 0)
-        text += "\n"
-        line(policy.apps.isEmpty ? "apps: {}" : "apps:", depth: 0)
-        for (index, app) in policy.apps.enumerated() {
-            if index > 0 { text += "\n" }
-            write(app, releases: releases[UTF8Text(app.bundle)] ?? [])
-        }
-        text += "\n"
-        line(policy.rules.isEmpty ? "rules: {}" : "rules:", depth: 0)
-        for (index, rule) in policy.rules.enumerated() {
-            if index > 0 { text += "\n" }
-            write(rule)
+        for nesting in FileNesting.roots {
+            text += "\n"
+            write(rows[nesting.table] ?? [], nesting, depth: 0)
         }
         // A file that was cut lacks it.
         line("...", depth: 0)
     }
 
-    private mutating func write(_ app: App, releases: [Release]) {
-        let members = Self.members(app, except: "bundle")
-        let isEmpty = members.isEmpty && app.storeLinks.isEmpty && app.feedTemplates.isEmpty && releases.isEmpty
-        key(app.bundle, depth: 1, isEmpty ? " {}" : "")
-        write(members, depth: 2)
-        if !app.storeLinks.isEmpty { line("store_links:", depth: 2) }
-        for link in app.storeLinks { key(link.platform, depth: 3, " " + YAMLScalarText.line(link.link)) }
-        if !app.feedTemplates.isEmpty { line("feeds:", depth: 2) }
-        for template in app.feedTemplates {
-            key(template.name, depth: 3, "")
-            write(Self.members(template, except: "name"), depth: 4)
-        }
-        if !releases.isEmpty { line("releases:", depth: 2) }
-        for release in releases {
-            writeItem(Self.members(release, except: "bundle"), depth: 3)
-            if !release.notes.isEmpty { line("notes:", depth: 4) }
-            for note in release.notes { key(note.language, depth: 5, " " + Self.text(note.text, depth: 5)) }
-        }
-    }
-
-    private mutating func write(_ rule: Rule) {
-        key(rule.key, depth: 1, "")
-        // Steps leave a rule no other percentage than 0.
-        let members = Self.members(rule, except: "key").filter { rule.steps.isEmpty || $0.index != Self.indexOfRollout }
-        // Steps stand where the percentage would.
-        let end = members.firstIndex { $0.index > Self.indexOfRollout } ?? members.endIndex
-        write(Array(members[..<end]), depth: 2)
-        if !rule.steps.isEmpty { line("steps:", depth: 2) }
-        for step in rule.steps { writeItem(Self.members(step), depth: 3) }
-        write(Array(members[end...]), depth: 2)
-        if !rule.texts.isEmpty { line("texts:", depth: 2) }
-        for text in rule.texts {
-            key(text.language, depth: 3, "")
-            write(Self.members(text, except: "language"), depth: 4)
-        }
-    }
-
-    /// A column that differs from its default, with its index among the columns of its table.
-    private struct Member {
-        let index: Int
-        let column: ColumnDefinition
-        let value: PolicyValue
-    }
-
-    /// The columns of a record that differ from their defaults.
-    private static func members<Record: PolicyRecord>(_ record: Record, except name: String? = nil) -> [Member] {
-        Record.columns.enumerated().compactMap { index, column in
-            let value = column.value(of: record)
-            guard column.name != name, value != column.defaultValue else { return nil }
-            return Member(index: index, column: column.definition, value: value)
-        }
-    }
-
-    private mutating func writeItem(_ members: [Member], depth: Int) {
-        beginsItem = true
-        write(members, depth: depth + 1)
-    }
-
-    private mutating func write(_ members: [Member], depth: Int) {
-        for member in members {
-            let name = member.column.name
-            switch member.value {
-            case .attributes(let attributes):
-                line("\(name):", depth: depth)
-                for (name, accepted) in attributes.sorted(by: { $0.key < $1.key }) {
-                    key(name.string, depth: depth + 1, " " + Self.list(accepted))
-                }
-            case .text(let text) where ![.version, .range].contains(member.column.type):
-                line("\(name): \(Self.text(text.string, depth: depth))", depth: depth)
-            default: line("\(name): \(Self.scalar(member.value))", depth: depth)
+    private mutating func write(_ rows: [FileRow], _ nesting: FileNesting, depth: Int) {
+        let (columns, keyColumn) = (nesting.columns, nesting.keyColumn)
+        line(rows.isEmpty ? "\(nesting.key): {}" : "\(nesting.key):", depth: depth)
+        for (index, row) in rows.enumerated() {
+            if index > 0, depth == 0 { text += "\n" }
+            let name = keyColumn.map { row.text($0.name) } ?? ""
+            switch nesting.form {
+            case .pairs:
+                let value = columns.map { row.text($0.name) }.joined()
+                key(name, depth: depth + 1, " " + Self.text(value, depth: depth + 1))
+            case .map:
+                let isEmpty = row.values.count == 1 && row.children.values.allSatisfy(\.isEmpty)
+                key(name, depth: depth + 1, isEmpty ? " {}" : "")
+                write(row, nesting, columns, depth: depth + 2)
+            case .list:
+                beginsItem = true
+                write(row, nesting, columns, depth: depth + 2)
             }
+        }
+    }
+
+    /// Writes the columns of a row that differ from their defaults, and what stands in it.
+    private mutating func write(_ row: FileRow, _ nesting: FileNesting, _ columns: [ColumnDefinition], depth: Int) {
+        let children = nesting.children.filter { row.children[$0.table]?.isEmpty == false }
+        for column in columns {
+            if let child = children.first(where: { $0.place == column.name }) {
+                write(row.children[child.table] ?? [], child, depth: depth)
+            } else if let value = row.values[column.name] {
+                write(value, column, depth: depth)
+            }
+        }
+        for child in children where child.place == nil {
+            write(row.children[child.table] ?? [], child, depth: depth)
+        }
+    }
+
+    private mutating func write(_ value: PolicyValue, _ column: ColumnDefinition, depth: Int) {
+        switch value {
+        case .attributes(let attributes):
+            line("\(column.name):", depth: depth)
+            for (name, accepted) in attributes.sorted(by: { $0.key < $1.key }) {
+                key(name.string, depth: depth + 1, " " + Self.list(accepted))
+            }
+        case .text(let text) where ![.version, .range].contains(column.type):
+            line("\(column.name): \(Self.text(text.string, depth: depth))", depth: depth)
+        default: line("\(column.name): \(Self.scalar(value))", depth: depth)
         }
     }
 

@@ -21,14 +21,11 @@ package struct PolicyFileFaults: Error, Sendable, Hashable {
     package let faults: [PolicyFileFault]
 }
 
-/// A position in a text file.
 package struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The line, counted from 1.
     package let line: Int
     /// The column, counted from 1 in Unicode scalars.
     package let column: Int
 
-    /// A position by its line and column, both counted from 1.
     package init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -44,10 +41,8 @@ package struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvert
         column = 1 + head[lineStart...].count { $0 & 0xC0 != 0x80 }
     }
 
-    /// `LINE:COLUMN`.
     package var description: String { "\(line):\(column)" }
 
-    /// Whether one position comes before the other.
     package static func < (left: FilePosition, right: FilePosition) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }

@@ -1,5 +1,6 @@
 package import Hummingbird
 package import Logging
+import PolicyStore
 package import Postgres
 import Synchronization
 package import UpdatePolicy
@@ -21,16 +22,11 @@ package actor PolicyPages {
     /// The most requests that wait for the one that is answered.
     static let mostWaiting = 16
 
-    /// The thread of the pages.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Creates the pages of a server.
-    ///
     /// - Parameters:
     ///   - facts: What the server knows without its database.
     ///   - database: Where the database is, asked before each connection.
-    ///   - clock: The time.
-    ///   - logger: Gets what the database has to say.
     package init(
         facts: @escaping @Sendable () -> ServerFacts,
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
@@ -42,26 +38,16 @@ package actor PolicyPages {
         self.database = PageDatabase(on: thread, configuration: database, logger: logger)
     }
 
-    /// Closes the connection to the database.
     package func close() async { await database.close() }
 
-    // MARK: - Routes
-
-    private typealias Making = @Sendable (PageQuestion, PageContext) throws -> any Page
+    private typealias Making = @Sendable (inout Page) throws -> Response
 
     private static let pages: [(path: RouterPath, make: Making)] = [
-        ("/", { OverviewPage($1) }), ("/apps", { AppsPage($1) }),
-        ("/apps/:bundle", { try AppPage($0.part("bundle"), $0.period(), $1) }), ("/rules", { RulesPage($1) }),
-        ("/rules/:key", { try RulePage($0.part("key"), $0.period(), $1) }),
-        ("/try", { try TryPage(CheckForm($0.members), $1) }),
-        ("/history", { question, _ in try HistoryPage(question) }),
-        ("/unknowns", { _, _ in UnknownsPage() }),
-        ("/overview/{chart}.csv", { try ChartFile($0.part("chart"), of: .allApps, $0.period(), $1) }),
-        (
-            "/apps/:bundle/{chart}.csv",
-            { try ChartFile($0.part("chart"), of: .app($0.part("bundle")), $0.period(), $1) }
-        ),
-        ("/rules/:key/{chart}.csv", { try ChartFile($0.part("chart"), of: .rule($0.part("key")), $0.period(), $1) }),
+        ("/", { try $0.overview() }), ("/apps", { try $0.apps() }), ("/apps/:bundle", { try $0.app() }),
+        ("/rules", { try $0.rules() }), ("/rules/:key", { try $0.rule() }), ("/try", { try $0.triedCheck() }),
+        ("/history", { try $0.history() }), ("/unknowns", { try $0.unknowns() }),
+        ("/overview/{chart}.csv", { try $0.overviewChart() }), ("/apps/:bundle/{chart}.csv", { try $0.appChart() }),
+        ("/rules/:key/{chart}.csv", { try $0.ruleChart() }),
     ]
 
     /// Adds the pages, and what they load, to a router.
@@ -69,19 +55,17 @@ package actor PolicyPages {
         for (path, make) in Self.pages {
             routes.get(path) { request, context in await self.respond(to: request, context.parameters, make) }
         }
-        for (name, asset) in PageTemplates.all.assets {
+        for (name, asset) in PageTemplates.assets {
             routes.get(RouterPath("/assets/\(name)")) { request, _ in asset.response(to: request) }
         }
     }
 
     /// The page for an address at which there is none.
     package nonisolated func notFound(_ request: Request) async -> Response {
-        await respond(to: request, Parameters()) { _, _ in
+        await respond(to: request, Parameters()) { _ in
             throw PageProblem(404, "There is no such page", "The address may be misspelled.")
         }
     }
-
-    // MARK: - Answers
 
     private nonisolated func respond(to request: Request, _ parameters: Parameters, _ make: Making) async -> Response {
         // Whoever waits has come to the thread of the pages already, so it is too late to count there.
@@ -98,61 +82,39 @@ package actor PolicyPages {
     }
 
     private func page(_ request: Request, _ parameters: Parameters, _ make: Making) async -> Response {
-        var context = PageContext(facts: facts(), now: clock())
-        let address = request.uri.string
-        if let page = cache.page(address, at: context.now) { return page }
+        let (address, facts, now) = (request.uri.string, facts(), clock())
+        if let page = cache.page(address, at: now) { return page }
         do {
-            let page = try make(PageQuestion(request, parameters), context)
-            let response = try await response(page, &context)
-            cache.keep(response, address, at: context.now)
+            let question = try PageQuestion(request.uri.query ?? "", parameters)
+            let response = try await response(facts.databaseIsReachable) { database in
+                var page = Page(facts, at: now, question, database)
+                return try make(&page)
+            }
+            cache.keep(response, address, at: now)
             return response
         } catch let problem as PageProblem {
-            return context.problem(problem)
+            return Page(facts, at: now).problem(problem)
         } catch {
-            return context.problem(PageProblem(500, "This page cannot be made", "\(error)"))
+            return Page(facts, at: now).problem(
+                PageProblem(500, "This page cannot be made", Sentence(String(describing: error))))
         }
     }
 
-    private func response<Shown: Page>(_ page: Shown, _ context: inout PageContext) async throws -> Response {
-        let figures = try await figures(of: page, &context)
-        return try page.response(figures, context)
-    }
-
-    /// Reads what a page shows beside the policy in memory; nil, and a note in the context, where it cannot be read.
-    private func figures<Shown: Page>(of page: Shown, _ context: inout PageContext) async throws -> Shown.Figures? {
-        guard context.facts.databaseIsReachable else {
-            context.note(.away("the last attempts to reach it failed"))
-            return nil
-        }
-        guard page.hasFigures else { return nil }
-        do throws(PageDatabase.Fault) {
-            return try await database.read { try page.figures($0) }
-        } catch {
-            context.note(error)
-            return nil
+    /// Makes a page again within a transaction if it asks for the database, and without if that cannot be read.
+    private func response(
+        _ isReachable: Bool,
+        _ make: @Sendable (Page.Database) throws -> Response
+    ) async throws -> Response {
+        do {
+            return try make(isReachable ? .unasked : .unreadable(.away("the last attempts to reach it failed")))
+        } catch is Page.NeedsDatabase {
+            do {
+                return try await database.read { try make(.open($0)) }
+            } catch let fault as PageDatabase.Fault {
+                return try make(.unreadable(fault))
+            }
         }
     }
-}
-
-/// Something that the pages answer with.
-protocol Page: Sendable {
-    /// What it shows beside the policy in memory.
-    associatedtype Figures: Sendable
-
-    /// Whether there is anything to read.
-    var hasFigures: Bool { get }
-
-    /// Reads all of it, once and within one transaction.
-    func figures(_ session: PostgresSession) throws -> Figures
-
-    /// The answer.
-    ///
-    /// - Parameter figures: nil: they cannot be read, and the context says why.
-    func response(_ figures: Figures?, _ context: PageContext) throws -> Response
-}
-
-extension Page {
-    var hasFigures: Bool { true }
 }
 
 /// The pages of the last seconds by their addresses, so that many who look at one page cost as much as one.

@@ -41,7 +41,7 @@ final class LibpqConnection {
         }
         let variable = getenv("PGSERVICEFILE").map { String(cString: $0) }
         let file = variable ?? getenv("HOME").map { String(cString: $0) + "/.pg_service.conf" } ?? "~/.pg_service.conf"
-        return "Write it into \(file): [\(service)], and on lines below that host=HOST, dbname=DATABASE and user=USER."
+        return "Add it to \(file): [\(service)], then lines with host=HOST, dbname=DATABASE and user=USER."
     }
 
     /// Sets what our statements rely on, since every role may set defaults for its own sessions to come.

@@ -28,7 +28,7 @@ extension PostgresError {
         let lines = String(cString: message).split(whereSeparator: \.isNewline)
         return lines.reduce(into: "") { text, line in
             let isContinuation = line.first == "\t"
-            if !text.isEmpty { text += isContinuation ? " " : "; " }
+            if !text.isEmpty { text += isContinuation ? ". " : "; " }
             text += line.drop(while: \.isWhitespace)
         }
     }

@@ -2,7 +2,6 @@ package import PolicyStore
 package import UpdatePolicy
 
 extension Report {
-    /// All apps, each as it was written.
     package static func apps(_ apps: [AppSummary], at now: Timestamp) -> Report {
         let columns: [Column<AppSummary>] = [
             Column("Bundle", isName: true) { .link($0.app.bundle, .app($0.app.bundle)) },
@@ -16,8 +15,7 @@ extension Report {
                     Sentence(links.map(\.platform).joined(separator: ", ")), json: links.map { $0.json() }
                 )
             },
-            Column(nil, json: "feeds") { .data($0.feeds) },
-            Column(nil, json: "releases") { .data($0.releases) },
+            .data("feeds") { $0.feeds }, .data("releases") { $0.releases },
             Column("Rules", json: "rules") { .count($0.rules) },
         ]
         return Report(
@@ -29,7 +27,6 @@ extension Report {
         )
     }
 
-    /// An app with all that belongs to it.
     package static func app(_ app: AppSummary, at now: Timestamp) -> Report {
         let links = app.app.storeLinks
         return Report(

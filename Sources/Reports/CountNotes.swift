@@ -19,9 +19,6 @@ package enum CountNotes {
         return [.hint("\(subject) too few to judge by; the figures say little about other users.")]
     }
 
-    /// All of a report.
-    ///
-    /// - Parameter uncounted: The conditions that matter and are not counted.
     package static func all(uncounted: Set<Condition>, recent: RecentChecks) -> [Report.Part] {
         var notes = tooFew(recent.known) + notCounted(uncounted)
         if uncounted.contains(.rollout) {
@@ -57,7 +54,7 @@ package enum CountNotes {
         unreadable.map { app in
             let share = NumberText.percent(Double(app.checks), of: Double(app.allChecks))
             let examples = app.examples.map {
-                $0.version == ClientKind.unkeptVersion ? "one that cannot be shown" : $0.version
+                $0.version == ClientKind.unkeptVersion ? "one that cannot be displayed" : $0.version
             }.joined(separator: ", ")
             return .warning(
                 "\(NumberText.checks(app.checks)) of \(app.bundle) (\(share)) have a version that cannot be read: \(examples)\(app.examples.count < 3 ? "" : ", ..."). No rule with versions or a target reaches them."
@@ -75,7 +72,6 @@ package enum CountNotes {
             )
         } + (more > 0 ? [.warning("The same is true of \(more) more version\(more == 1 ? "" : "s").")] : [])
     }
-
 }
 
 extension Report.Part {

@@ -17,7 +17,6 @@ extension PolicyRecord {
 }
 
 extension Column {
-    /// The columns that people edit, for programs alone.
     static func columns<Record: PolicyRecord>(of record: @escaping @Sendable (Row) -> Record) -> [Column] {
         Record.columns.map { column in
             Column(nil, json: column.name) { .data(column.value(of: record($0))) }

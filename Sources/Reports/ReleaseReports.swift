@@ -2,7 +2,6 @@ package import PolicyStore
 package import UpdatePolicy
 
 extension Report {
-    /// Releases, each as it was written.
     package static func releases(_ releases: [Release], at now: Timestamp) -> Report {
         let columns: [Column<Release>] = [
             Column("App", isName: true) { .link($0.bundle, .app($0.bundle)) },
@@ -13,7 +12,7 @@ extension Report {
             Column("Regions", silent: "everywhere") { .text($0.regions?.joined(separator: ", ") ?? "everywhere") },
             Column("State") { .sentence($0.stateInWords(at: now)) },
             Column("Notes") { .text($0.notes.map(\.language).joined(separator: ", ")) },
-            Column(nil, json: "id") { .data($0.id) },
+            .data("id") { $0.id },
         ]
         let notes: Column<Release> = Column(nil, json: "notes") { .data($0.notes.map { $0.json() }) }
         return Report(
@@ -28,13 +27,16 @@ extension Report {
 
 extension Release {
     /// Whether users can get it: `live since 2026-01-01T01:00:00+01:00`.
-    package func stateInWords(at now: Timestamp) -> Sentence {
+    package func stateInWords(
+        at now: Timestamp,
+        _ moment: (Timestamp) -> Sentence = { "\(time: $0)" }
+    ) -> Sentence {
         switch state(at: now) {
-        case .live(let time): "live since \(time: time)"
-        case .comes(let time): "live from \(time: time)"
+        case .live(let time): "live since \(moment(time))"
+        case .comes(let time): "live from \(moment(time))"
         case .staged: "staged"
         case .noDate: "no date"
-        case .withdrawn(let time): "withdrawn \(time: time)"
+        case .withdrawn(let time): "withdrawn \(moment(time))"
         }
     }
 }

@@ -7,8 +7,6 @@ package import UpdatePolicy
 /// nor mentions anybody.
 extension Report {
     /// Its sentences and tables, and below them the notes.
-    ///
-    /// - Parameter time: Writes a time.
     package func markdown(time: (Timestamp) -> String) -> String {
         func text(_ sentence: Sentence) -> String { sentence.text(at: now, time: time).visible() }
         let notes = parts.compactMap { part -> String? in
@@ -29,9 +27,7 @@ extension Report {
 
     /// A bar within a cell is escaped, which counts in code as well.
     private static func markdown(_ table: Table, _ text: (Sentence) -> String) -> String {
-        let shown = table.columns.indices.filter { index in
-            table.columns[index].title != nil && table.rows?.contains { $0[index].sentence != nil } ?? false
-        }
+        let shown = table.shownColumns(text: text)
         let lines = [
             shown.map { table.columns[$0].title ?? "" }, shown.map { table.columns[$0].isName ? "---" : "---:" },
         ]

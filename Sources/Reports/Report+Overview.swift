@@ -3,7 +3,9 @@ package import UpdatePolicy
 
 extension Report {
     /// The lockouts in force, each with the command that turns it off; without their statuses, those that are enabled.
-    package static func inForce(_ lockouts: [EnabledLockout], isBraked: Bool) -> [Part] {
+    ///
+    /// - Parameter canEdit: Whether the database can be reached, so that the command works.
+    package static func inForce(_ lockouts: [EnabledLockout], isBraked: Bool, canEdit: Bool = true) -> [Part] {
         let most = 8
         let shown = lockouts.filter { $0.status == nil || $0.locksOut }
         let notes = shown.prefix(most).map { lockout -> Part in
@@ -13,12 +15,14 @@ extension Report {
                 isBraked
                 ? "\("brake", .part)"
                 : "\(lockout.shareText + checks, lockout.isRising(isBraked) ? .alert : .plain)"
+            let before = lockout.isRising(isBraked) ? lockout.share?.beforeText.map { " (\($0) before)" } ?? "" : ""
             let since = lockout.share?.change.map { change -> Sentence in ", since \(change.sentence)" } ?? ""
+            let verb = lockout.status == nil ? "is enabled and locks out" : isBraked ? "would lock out" : "locks out"
             return .note(
                 Note(
                     .lockout,
-                    "\(share) \(rule.key, .rule(rule.key)) \(isBraked ? "would lock" : "locks") out \(rule.audience) of \(app(rule.bundle))\(since)",
-                    remedy: PrintedCommand.text("rule disable \(rule.key.shellWord)")
+                    "\(share)\(before) \(rule.key, .rule(rule.key)) \(verb) \(rule.audience) of \(app(rule.bundle))\(since)",
+                    remedy: canEdit ? PrintedCommand.text("rule disable \(rule.key.shellWord)") : nil
                 )
             )
         }
@@ -28,17 +32,13 @@ extension Report {
 
     /// What keeps lockouts and ramps from going on, in a line each.
     ///
-    /// - Parameters:
-    ///   - policy: nil: not known.
-    ///   - status: nil: the database is not known.
-    ///   - isBraked: Whether the server that shows it is under its brake.
-    package static func brakes(_ policy: Policy?, _ status: DatabaseStatus?, isBraked: Bool, at now: Timestamp)
+    /// - Parameter here: What is said of the brake of the server that shows it; nil: it has none.
+    package static func brakes(_ policy: Policy?, _ status: DatabaseStatus?, here: Sentence?, at now: Timestamp)
         -> [Field]
     {
         let elsewhere = status.map { status -> Sentence in
             ServerSession.brake(of: status.servers).map { text -> Sentence in "on: \(text)" } ?? "off"
         }
-        let brake: Sentence? = isBraked ? "\("on at this server", .part)" : elsewhere
         let held = policy?.rules.compactMap { rule in
             rule.holdInForce(at: now).map { since -> Sentence in
                 "\(rule.key, .rule(rule.key)) since \(distance: since)"
@@ -51,7 +51,8 @@ extension Report {
             "\(rule.key, .rule(rule.key)) at \(rule.fuse ?? .all) %"
         }
         return [
-            Field("brake", .sentence(brake)), Field("held ramps", .sentence(held.map { names($0, none: "none") })),
+            Field("brake", .sentence(here ?? elsewhere)),
+            Field("held ramps", .sentence(held.map { names($0, none: "none") })),
             Field("clocks", .sentence(clocks.map { names($0, none: "agree") })),
             Field("fuses", .sentence(fuses.map { names($0, none: "none") })),
             Field(
@@ -68,9 +69,7 @@ extension Report {
         return names.count > most ? "\(shown) and \(names.count - most) more" : shown
     }
 
-    /// Apps with their checks.
-    ///
-    /// - Parameter rows: Those whose checks are known; others are shown without.
+    /// Apps with their checks, where those are known.
     package static func apps(_ rows: [(app: App, counts: AppRow?)]) -> Table {
         Table(
             ifEmpty: "No app was added yet. To add one: \(command: "app add BUNDLE")", rows,

@@ -6,8 +6,6 @@ extension Report {
     ///
     /// - Parameters:
     ///   - policy: nil where it may not be read.
-    ///   - statuses: What is so about its enabled lockouts.
-    ///   - faults: Those of the schema.
     ///   - clock: That of the database beside that of this machine.
     ///   - database: Its name in messages.
     package static func status(
@@ -23,7 +21,7 @@ extension Report {
         let faults =
             (status.countsFault.map { ["the counts cannot be read: \($0)"] } ?? []) + schemaFaults
             + (policy.flatMap(largeApps).map { [$0] } ?? [])
-        let fields = head(status, clock, database) + brakes(policy, status, isBraked: false, at: status.time)
+        let fields = head(status, clock, database) + brakes(policy, status, here: nil, at: status.time)
         let parts: [[Part]] = [
             [.fields(fields + [Field(nil, json: "faults", .data(faults))])], clockFaults(clock, status.servers),
             faults.map { .note(Note(.warning, Sentence($0))) }, [.table(table(lockouts, status))],
@@ -33,47 +31,58 @@ extension Report {
         return Report(at: status.time, parts.flatMap(\.self))
     }
 
-    /// What programs get behind the tables.
     private static func tail(_ policy: Policy?, _ status: DatabaseStatus) -> [Field] {
-        let unknown = status.counts?.unknown
-        let checks = unknown.map { ["at_least": $0.lowerBound, "at_most": $0.upperBound] as JSONValue }
-        return [
-            Field(nil, json: "paused_apps", .data(policy?.apps.filter(\.paused).map(\.bundle))),
-            Field(nil, json: "last_change", .data(status.lastChange.map(json))),
-            Field(nil, json: "counts_since", .data(status.countsSince)),
-            Field(nil, json: "unknown_checks", .data(checks)),
-            Field(nil, json: "hidden", .data(status.hidden.map(\.rawValue))),
-        ]
+        let change = status.lastChange.map { change -> JSONValue in
+            [
+                "id": change.id, "at": change.at, "role": change.role, "os_user": change.osUser, "tool": change.tool,
+                "why": change.why, "summary": ChangeFormatter.summary(change).plain,
+            ]
+        }
+        let unknown = status.unknown
+        return Field.members([
+            "paused_apps": policy?.apps.filter(\.paused).map(\.bundle), "last_change": change,
+            "counts_since": status.countsSince,
+            "unknown_checks": unknown.map { ["at_least": $0.lowerBound, "at_most": $0.upperBound] as JSONValue },
+            "hidden": status.hidden.map(\.rawValue),
+        ])
     }
 
     private static func head(_ status: DatabaseStatus, _ clock: DatabaseClock, _ database: String) -> [Field] {
         let lastChange = status.lastChange.map { change -> Sentence in
-            "\("\(change.id)", .change(change.id)) by \(change.author), \(distance: change.at): \(ChangeWords.summary(change))\(aside: change.why.map { " (\($0))" })"
+            "\("\(change.id)", .change(change.id)) by \(change.author), \(distance: change.at): \(ChangeFormatter.summary(change))\(aside: change.why.map { " (\($0))" })"
         }
-        return [
-            Field(
-                "database",
-                .text("\(database), as \(status.role)\(status.isStandby ? "; a standby, which cannot be edited" : "")")
-            ),
-            Field(nil, json: "database", .text(database)), Field(nil, json: "role", .text(status.role)),
-            Field("time", json: "time", .sentence("\(time: status.time)", json: status.time)),
-            Field(nil, json: "clock_offset", .data(JSONValue.number("\(clock.offset)"))),
-            Field(nil, json: "standby", .data(status.isStandby)),
+        let servers = status.servers.map { server -> JSONValue in
+            [
+                "address": server.address, "revision": server.revision, "process": server.processID,
+                "clock_offset": server.clockOffset, "faults": server.faults.map(\.rawValue),
+            ]
+        }
+        let gone = status.goneServers.map { server -> JSONValue in
+            ["name": server.name, "address": server.address, "revision": server.revision, "seen_at": server.seenAt]
+        }
+        let edits = status.openEdits.map { edit -> JSONValue in
+            [
+                "process": edit.processID, "prepared": edit.prepared, "role": edit.role,
+                "application": edit.application,
+            ]
+        }
+        let name = "\(database), as \(status.role)\(status.isStandby ? "; a standby, which cannot be edited" : "")"
+        var fields = [Field("database", .text(name))]
+        fields += Field.members(["database": database, "role": status.role])
+        fields.append(Field("time", json: "time", .sentence("\(time: status.time)", json: status.time)))
+        fields += Field.members(["clock_offset": JSONValue.number("\(clock.offset)"), "standby": status.isStandby])
+        fields += [
             Field("revision", json: "revision", .sentence(status.revision.map { "\($0)" }, json: status.revision)),
             Field("last change", .sentence(lastChange ?? (status.hidden.contains(.history) ? nil : "none"))),
-            Field(nil, json: "brake", .data(status.brake)),
-            Field(nil, json: "servers", .data(status.servers.map(json))),
-            Field(nil, json: "gone_servers", .data(status.goneServers.map(json))),
-            Field("open edits", .lines(status.openEdits.map { "\($0.words) has edited and not committed" })),
-            Field(nil, json: "open_edits", .data(status.openEdits.map(json))),
         ]
+        fields += Field.members(["brake": status.brake, "servers": servers, "gone_servers": gone])
+        fields.append(
+            Field("open edits", .lines(status.openEdits.map { "\($0.words) has edited and not committed" }))
+        )
+        return fields + Field.members(["open_edits": edits])
     }
 
-    // MARK: - Parts
-
-    /// The clocks that differ from that of the database.
-    ///
-    /// - Parameter clock: That of the database beside that of this machine; nil: it is told elsewhere.
+    /// The clocks that differ from that of the database: that of this machine, and those of servers.
     package static func clockFaults(_ clock: DatabaseClock?, _ servers: [ServerSession]) -> [Part] {
         var faults: [Sentence] = []
         if let clock, clock.isOff {
@@ -91,7 +100,7 @@ extension Report {
             "Enabled lockouts",
             caption: status.isBraked
                 ? "Nobody is locked out while the brake is on."
-                : "Locked out is the share of the checks of the last 10 minutes, since the change that made the rule what it is.",
+                : "Locked out is the share of the checks of the last 10 minutes, counted from the last change that affects the rule.",
             json: "lockouts", ifEmpty: "No lockout is enabled.", lockouts,
             columns: [
                 Column("Locked out") { lockout in
@@ -108,21 +117,18 @@ extension Report {
                     )
                 },
                 Column("Why", json: "reason") { .sentence($0.status?.reason, json: $0.status?.reason?.plain) },
-                Column(nil, json: "since") { .data($0.status?.since) },
-                Column(nil, json: "next") { .data($0.status?.next) },
+                .data("since") { $0.status?.since }, .data("next") { $0.status?.next },
                 Column("Who", json: "who") { .text($0.rule.audience) },
                 Column("Rollout", json: "rollout", silent: "100 %") { .percentage($0.rule.rollout(at: now)) },
                 Column("Ends", json: "ends_at") {
                     .sentence($0.rule.endsAt.map { end -> Sentence in "\(distance: end)" }, json: $0.rule.endsAt)
                 },
-                Column(nil, json: "locked_out") { .data($0.share?.lockouts) },
-                Column(nil, json: "checks") { .data($0.share?.checks) },
-                Column(nil, json: "has_risen") { .data($0.share?.hasRisen) },
+                .data("locked_out") { $0.share?.lockouts }, .data("checks") { $0.share?.checks },
+                .data("has_risen") { $0.share?.hasRisen },
                 Column("Since", json: "change") {
                     .sentence($0.share?.change.map { $0.sentence }, json: $0.share?.change?.id)
                 },
-                Column(nil, json: "changed_at") { .data($0.share?.change?.at) },
-                Column(nil, json: "changed_by") { .data($0.share?.change?.role) },
+                .data("changed_at") { $0.share?.change?.at }, .data("changed_by") { $0.share?.change?.role },
             ]
         )
     }
@@ -138,7 +144,7 @@ extension Report {
             "Fuses", caption: "What their rules locked out in the last 10 minutes.", json: "fuses", ifEmpty: "", fuses,
             columns: [
                 Column("Rule", json: "rule", isName: true) { .link($0.rule, .rule($0.rule)) },
-                Column(nil, json: "bundle") { .data($0.bundle) },
+                .data("bundle") { $0.bundle },
                 Column("Fuse", json: "fuse") { .percentage($0.fuse) },
                 Column("Status", json: "status") {
                     .tag($0.state.rawValue, $0.state == .blown ? .alert : $0.state == .idle ? .off : .good)
@@ -150,22 +156,18 @@ extension Report {
                         }
                     )
                 },
-                Column(nil, json: "app") { .data($0.load?.bundle) },
-                Column(nil, json: "checks") { .data($0.load?.checks) },
-                Column(nil, json: "locked_out") { .data($0.load?.lockouts) },
-                Column(nil, json: "change") { .data($0.blow?.change) },
-                Column(nil, json: "blown_at") { .data($0.blow?.at) },
-                Column(nil, json: "why") { .data($0.blow?.why) },
+                .data("app") { $0.load?.bundle }, .data("checks") { $0.load?.checks },
+                .data("locked_out") { $0.load?.lockouts }, .data("change") { $0.blow?.change },
+                .data("blown_at") { $0.blow?.at }, .data("why") { $0.blow?.why },
             ]
         )
         return [.table(table)] + (fuses ?? []).compactMap(blown)
     }
 
-    /// That a fuse has blown; nil: it has not.
     package static func blown(_ fuse: FuseStatus) -> Part? {
         guard fuse.state == .blown else { return nil }
         let cure = fuse.blow.map { blow -> Sentence in " To arm it again: \(command: "undo \(blow.change)")" } ?? ""
-        return .note(Note(.hint, "The fuse of \(fuse.rule, .rule(fuse.rule)): \(fuse.sentence)\(cure)"))
+        return .note(Note(.hint, "The fuse of \(fuse.rule, .rule(fuse.rule)) \(fuse.blowing)\(cure)"))
     }
 
     /// What begins or ends by itself; nil where the policy is not known.
@@ -175,13 +177,12 @@ extension Report {
             policy?.eventsOfNextDay(at: now),
             columns: [
                 Column("When", json: "at", isName: true) { .time($0.at) },
-                Column("What") { .text($0.sentence) }, Column(nil, json: "kind") { .data($0.kind.rawValue) },
-                Column(nil, json: "name") { .data($0.name) }, Column(nil, json: "rollout") { .data($0.rollout) },
+                Column("What") { .text($0.sentence) }, .data("kind") { $0.kind.rawValue },
+                .data("name") { $0.name }, .data("rollout") { $0.rollout },
             ]
         )
     }
 
-    /// The servers that are there, and those that were.
     package static func servers(_ status: DatabaseStatus) -> Table {
         let gone = status.goneServers.map { server -> (String, Int64, Sentence) in
             (
@@ -208,9 +209,8 @@ extension Report {
         )
     }
 
-    /// The checks of apps that were not added.
     package static func unknownApps(_ status: DatabaseStatus) -> [Part] {
-        guard let checks = status.counts?.unknownChecks else { return [] }
+        guard let checks = status.unknownChecks else { return [] }
         return [
             .text(
                 "Unknown apps: \(checks) since \(time: status.countsSince) named an app that was not added. \("The page /unknowns", .unknowns) of each server lists them since its start. Look for a misspelled bundle, or add the app: \(command: "app add BUNDLE")"
@@ -220,40 +220,19 @@ extension Report {
 
     private static func hidden(_ status: DatabaseStatus) -> [Part] {
         guard !status.hidden.isEmpty else { return [] }
-        let names = status.hidden.map(\.rawValue).joined(separator: " and the ")
-        return [.text("\(status.role) may not read the \(names); log in as a viewer or an admin to see it.")]
+        let names = status.hidden.map { "the \($0.rawValue)" }
+        let list = [names.dropLast().joined(separator: ", "), names.suffix(1).joined()].filter { !$0.isEmpty }
+            .joined(separator: " or ")
+        return [.text("\(status.role) may not read \(list); log in as a viewer or an admin to see it.")]
     }
 
     private static func largeApps(in policy: Policy) -> String? {
         let bundles = (try? CompiledPolicy(policy))?.appsTooLargeToAnnounce ?? []
         guard !bundles.isEmpty else { return nil }
-        return "the rules and releases of an app count more than \(CompiledPolicy.largestAnnouncement) together, so no"
-            + " feed of it announces anything: \(names(bundles.map { Sentence($0) }, none: "").plain). Disable rules that are not needed any more, or"
+        return
+            "an app has more than \(NumberText.count(Int64(CompiledPolicy.largestAnnouncement))) rules and releases in all, so"
+            + " none of its feeds announces anything: \(names(bundles.map { Sentence($0) }, none: "").plain). Disable rules that are not needed any more, or"
             + " remove old releases. Each interval of versions counts as a rule."
-    }
-
-    // MARK: - For programs
-
-    private static func json(_ server: ServerSession) -> JSONValue {
-        [
-            "address": server.address, "revision": server.revision, "process": server.processID,
-            "clock_offset": server.clockOffset, "faults": server.faults.map(\.rawValue),
-        ]
-    }
-
-    private static func json(_ server: ServerSighting) -> JSONValue {
-        ["name": server.name, "address": server.address, "revision": server.revision, "seen_at": server.seenAt]
-    }
-
-    private static func json(_ edit: OpenEdit) -> JSONValue {
-        ["process": edit.processID, "prepared": edit.prepared, "role": edit.role, "application": edit.application]
-    }
-
-    private static func json(_ change: PolicyChange) -> JSONValue {
-        [
-            "id": change.id, "at": change.at, "role": change.role, "os_user": change.osUser, "tool": change.tool,
-            "why": change.why, "summary": ChangeWords.summary(change).plain,
-        ]
     }
 }
 

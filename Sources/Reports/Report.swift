@@ -7,23 +7,19 @@ package struct Report: Sendable {
     /// The time that distances are from: `25 s ago`.
     package let now: Timestamp
 
-    package init(at now: Timestamp, _ parts: [Part]) {
-        self.parts = parts
-        self.now = now
-    }
+    package init(at now: Timestamp, _ parts: [Part]) { (self.parts, self.now) = (parts, now) }
 
     /// A list: for programs an array.
     package init(at now: Timestamp, _ table: Table) { self.init(at: now, [.table(table)]) }
 
     package enum Part: Sendable {
-        /// The heading of what follows, and the name by which an address leads there.
+        /// What follows, and the name by which an address leads there.
         case heading(String, id: String)
         case text(Sentence)
         case note(Note)
         case fields([Field])
         case table(Table)
         case chart(Chart)
-        /// Entries of the history; for people only.
         case changes([PolicyChange], ifEmpty: String)
         case edits([Edit])
     }
@@ -31,7 +27,6 @@ package struct Report: Sendable {
     /// Something that whoever reads should know.
     package struct Note: Sendable {
         package enum Kind: String, Sendable {
-            /// A lockout that is in force.
             case lockout
             case fault
             case warning
@@ -44,13 +39,10 @@ package struct Report: Sendable {
         package let remedy: String?
 
         package init(_ kind: Kind, _ text: Sentence, remedy: String? = nil) {
-            self.kind = kind
-            self.text = text
-            self.remedy = remedy
+            (self.kind, self.text, self.remedy) = (kind, text, remedy)
         }
     }
 
-    /// A name and a value.
     package struct Field: Sendable {
         /// For people; nil: for programs only.
         package let title: String?
@@ -59,9 +51,12 @@ package struct Report: Sendable {
         package let cell: Cell
 
         package init(_ title: String?, json: String? = nil, _ cell: Cell) {
-            self.title = title
-            self.json = json
-            self.cell = cell
+            (self.title, self.json, self.cell) = (title, json, cell)
+        }
+
+        /// For programs alone.
+        package static func members(_ members: KeyValuePairs<String, (any JSONConvertible)?>) -> [Field] {
+            members.map { Field(nil, json: $0, .data($1)) }
         }
     }
 
@@ -72,7 +67,6 @@ package struct Report: Sendable {
         package let command: String
         package let sql: String?
 
-        /// - Parameter command: What stands behind the name of the program.
         package init(_ what: String, command: String, sql: String? = nil) {
             self.what = what
             self.command = PrintedCommand.text(command)

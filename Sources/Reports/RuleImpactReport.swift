@@ -6,8 +6,8 @@ extension Report {
     private static let mostVersions = 25
 
     /// Whom a rule reaches, by what was counted.
-    package static func impact(_ figures: RuleFigures, at now: Timestamp) -> Report {
-        let (rule, recent, impact) = (figures.rule, figures.recent, figures.impact)
+    package static func impact(_ counts: RuleCounts, at now: Timestamp) throws -> Report {
+        let (rule, recent, impact) = (counts.rule, try counts.recent(), try counts.impact())
         let period = "the last \(recent.days == 1 ? "day" : "\(recent.days) days")"
         let unreadable = UnreadableVersions.byApp(among: recent.clients)
         var notes: [Part] = []
@@ -16,18 +16,19 @@ extension Report {
                 .hint("No update: they get the message but are not locked out, as there is no update for them.")
             )
         }
-        if figures.isPaused { notes.append(.hint("The app is paused, so no rule reaches it.")) }
+        if counts.isPaused { notes.append(.hint("The app is paused, so no rule reaches it.")) }
         if let end = rule.endsAt, end <= now {
             notes.append(.hint("The rule ended at \(timeAndDistance: end), so it reaches nobody."))
         }
         notes += CountNotes.all(uncounted: impact.uncounted, recent: recent)
-        notes += CountNotes.warnings(figures.preReleases) + CountNotes.warnings(unreadable)
-        let charts = figures.charts.map { Part.chart($0) }
+        let preReleases = try counts.preReleases()
+        notes += CountNotes.warnings(preReleases) + CountNotes.warnings(unreadable)
+        let charts = try counts.charts.map { Part.chart(try $0.chart()) }
         return Report(
             at: now,
             [
                 .text("\(rule.key): \(NumberText.checks(impact.checks)) of \(rule.bundle ?? "every app") in \(period)"),
-                .fields(members(figures, unreadable)),
+                .fields(members(rule, recent, impact, preReleases, unreadable)),
             ] + charts.prefix(1) + [.table(versions(rule, impact))] + charts.dropFirst() + notes
         )
     }
@@ -68,8 +69,13 @@ extension Report {
         return Table(ifEmpty: "", rows, columns: app + reach + lockouts + bars)
     }
 
-    private static func members(_ figures: RuleFigures, _ unreadable: [UnreadableVersions]) -> [Field] {
-        let (rule, recent, impact) = (figures.rule, figures.recent, figures.impact)
+    private static func members(
+        _ rule: Rule,
+        _ recent: RecentChecks,
+        _ impact: RuleImpact,
+        _ preReleases: [PreReleaseMatch],
+        _ unreadable: [UnreadableVersions]
+    ) -> [Field] {
         func stages(_ reach: [RuleImpact.Reach], _ checks: Int64) -> [JSONValue] {
             let whole = max(1, Double(checks))
             return zip(impact.stages, reach).map { stage, reach in
@@ -92,31 +98,21 @@ extension Report {
             "checks": impact.checks, "not_known": recent.unknown,
             "merged": recent.merged.reduce(0) { $0 + $1.checks },
             "uncounted": impact.uncounted.map(\.rawValue).sorted(), "stages": stages(impact.total, impact.checks),
-            "rows": rows, "pre_releases": figures.preReleases.map(\.json),
+            "rows": rows, "pre_releases": preReleases.map(\.json),
             "unreadable_versions": unreadable.map(\.json),
         ])
     }
 }
 
-extension Report.Field {
-    /// For programs alone.
-    package static func members(_ members: KeyValuePairs<String, (any JSONConvertible)?>) -> [Report.Field] {
-        members.map { Report.Field(nil, json: $0, .data($1)) }
-    }
-}
-
 extension ClientGroup {
-    /// The version and the platform.
     package var words: [String] { [version?.text ?? "(unknown)", platform ?? "(unknown)"] }
 }
 
 extension PreReleaseMatch {
-    /// For programs: an object.
     var json: JSONValue { ["version": version.text, "release": release, "checks": checks] }
 }
 
 extension UnreadableVersions {
-    /// For programs: an object.
     var json: JSONValue {
         let examples = examples.map { example -> JSONValue in ["version": example.version, "checks": example.checks] }
         return [

@@ -3,8 +3,6 @@ package import UpdatePolicy
 
 extension Report {
     /// Rules, each as it was written, with what is so about it.
-    ///
-    /// - Parameter empty: What is said where there are none.
     package static func rules(
         _ rules: [(rule: Rule, status: RuleStatus)],
         at now: Timestamp,
@@ -33,9 +31,7 @@ extension Report {
 
     /// A rule with its texts and its planned steps.
     ///
-    /// - Parameters:
-    ///   - fuse: What its fuse bears; nil where it has none, or where that is not known.
-    ///   - brake: Which servers send its lockout as a plain message; nil: none.
+    /// - Parameter brake: Which servers send its lockout as a plain message; nil: none.
     package static func rule(
         _ rule: Rule,
         _ status: RuleStatus,

@@ -6,47 +6,45 @@ extension Report {
     private static let mostCurrentVersions = 20
 
     /// Who uses which version of an app, and how the newest releases spread.
-    ///
-    /// - Parameter daily: The checks by day and version, for programs.
-    package static func statistics(_ figures: AppFigures, daily: [PeriodCount], at now: Timestamp) -> Report {
-        let total = figures.total
+    package static func statistics(_ counts: AppCounts, isForPrograms: Bool, at now: Timestamp) throws -> Report {
+        let (total, current) = (try counts.total(), try counts.current())
         var notes = CountNotes.tooFew(total.checks) + [CountNotes.unverified]
-        notes += CountNotes.warnings([figures.merged].compactMap(\.self))
-        notes += CountNotes.warnings([figures.unreadable].compactMap(\.self))
-        notes += CountNotes.warnings(figures.preReleases)
-        let charts = figures.charts.map { Part.chart($0) }
+        notes += CountNotes.warnings([try counts.merged()].compactMap(\.self))
+        notes += CountNotes.warnings([try counts.unreadable()].compactMap(\.self))
+        notes += CountNotes.warnings(try counts.preReleases())
+        let charts = try counts.charts.map { Part.chart(try $0.chart()) }
         return Report(
             at: now,
             [
                 .text(
-                    "\(figures.bundle): \(NumberText.checks(total.checks)) in \(figures.period.text), \(total.messageShare) with a message, \(total.lockoutShare) locked out"
+                    "\(counts.bundle): \(NumberText.checks(total.checks)) in \(counts.period.text), \(total.messageShare) with a message, \(total.lockoutShare) locked out"
                 ),
-                .fields(members(figures, daily)),
-            ] + charts.prefix(1) + [.table(platforms(figures)), .table(currentVersions(figures))] + charts.dropFirst()
-                + notes
+                .fields(isForPrograms ? try members(counts) : []),
+            ] + charts.prefix(1) + [.table(try platforms(counts)), .table(currentVersions(current))]
+                + charts.dropFirst() + notes
         )
     }
 
-    private static func platforms(_ figures: AppFigures) -> Table {
+    private static func platforms(_ counts: AppCounts) throws -> Table {
         Table(
-            ifEmpty: "", figures.platforms,
+            ifEmpty: "", try counts.platforms(),
             columns: [Column("Platform", isName: true) { .text($0.platform ?? "(unknown)") }]
-                + shares(of: figures.total.checks) { $0.checks }
+                + shares(of: try counts.total().checks) { $0.checks }
         )
     }
 
-    private static func currentVersions(_ figures: AppFigures) -> Table {
+    private static func currentVersions(_ current: (since: Timestamp, versions: [NamedChecks])) -> Table {
         let most = mostCurrentVersions
-        var rows = figures.current.prefix(most).map { version in
-            ([version.version ?? "(unknown)", version.platform ?? "(unknown)"], version.checks)
+        var rows = current.versions.prefix(most).map { version in
+            ([version.name ?? "(unknown)", version.platform ?? "(unknown)"], version.checks)
         }
-        let others = figures.current.dropFirst(most)
+        let others = current.versions.dropFirst(most)
         if !others.isEmpty { rows.append((["\(others.count) more", ""], others.reduce(0) { $0 + $1.checks })) }
         return Table(
-            caption: "Checks since \(time: figures.currentSince):", ifEmpty: "", rows,
+            caption: "Checks since \(time: current.since):", ifEmpty: "", rows,
             columns: [
                 Column("Version", isName: true) { .text($0.0[0]) }, Column("Platform", isName: true) { .text($0.0[1]) },
-            ] + shares(of: figures.currentChecks) { $0.1 }
+            ] + shares(of: current.versions.reduce(0) { $0 + $1.checks }) { $0.1 }
         )
     }
 
@@ -59,35 +57,30 @@ extension Report {
         ]
     }
 
-    private static func members(_ figures: AppFigures, _ daily: [PeriodCount]) -> [Field] {
-        let days = Dictionary(grouping: daily, by: \.start).sorted { $0.key < $1.key }.map {
-            start, counts -> JSONValue in
-            let named = counts.map { PlatformChecks(platform: nil, name: $0.version, checks: $0.checks) }
-            let versions = AppFigures.versions(named, platform: nil).map { version -> JSONValue in
-                ["version": version.version, "checks": version.checks]
-            }
-            return [
-                "day": NumberText.date(start), "checks": counts.reduce(0) { $0 + $1.checks },
-                "messages": counts.reduce(0) { $0 + $1.messages }, "lockouts": counts.reduce(0) { $0 + $1.lockouts },
-                "versions": versions,
+    private static func members(_ counts: AppCounts) throws -> [Field] {
+        let (total, current) = (try counts.total(), try counts.current())
+        let days = try counts.daily().map { start, total, versions -> JSONValue in
+            [
+                "day": NumberText.date(start), "checks": total.checks, "messages": total.messages,
+                "lockouts": total.lockouts,
+                "versions": versions.map { version -> JSONValue in ["version": version.name, "checks": version.checks]
+                },
             ]
         }
-        let platforms = figures.platforms.map { platform -> JSONValue in
+        let platforms = try counts.platforms().map { platform -> JSONValue in
             [
                 "platform": platform.platform, "checks": platform.checks,
-                "share": Double(platform.checks) / Double(figures.total.checks),
+                "share": Double(platform.checks) / Double(total.checks),
             ]
         }
-        let versions = figures.current.map { version -> JSONValue in
+        let currentChecks = current.versions.reduce(0) { $0 + $1.checks }
+        let versions = current.versions.map { version -> JSONValue in
             [
-                "platform": version.platform, "version": version.version, "checks": version.checks,
-                "share": Double(version.checks) / Double(figures.currentChecks),
+                "platform": version.platform, "version": version.name, "checks": version.checks,
+                "share": Double(version.checks) / Double(currentChecks),
             ]
         }
-        let current: JSONValue = [
-            "since": figures.currentSince, "checks": figures.currentChecks, "versions": versions,
-        ]
-        let adoptions = figures.adoptions.map { adoption -> JSONValue in
+        let adoptions = try counts.adoptions().map { adoption -> JSONValue in
             let newest = adoption.newest
             return [
                 "platform": newest.release.platform, "version": newest.release.version.text,
@@ -96,11 +89,12 @@ extension Report {
             ]
         }
         return Field.members([
-            "bundle": figures.bundle, "days": figures.days, "checks": figures.total.checks,
-            "messages": figures.total.messages, "lockouts": figures.total.lockouts,
-            "merged": figures.merged?.checks ?? 0, "by_day": days, "platforms": platforms, "current": current,
-            "newest_releases": adoptions, "unreadable": figures.unreadable?.json,
-            "pre_releases": figures.preReleases.map(\.json),
+            "bundle": counts.bundle, "days": counts.period.days, "checks": total.checks,
+            "messages": total.messages, "lockouts": total.lockouts,
+            "merged": try counts.merged()?.checks ?? 0, "by_day": days, "platforms": platforms,
+            "current": ["since": current.since, "checks": currentChecks, "versions": versions] as JSONValue,
+            "newest_releases": adoptions, "unreadable": try counts.unreadable()?.json,
+            "pre_releases": try counts.preReleases().map(\.json),
         ])
     }
 }

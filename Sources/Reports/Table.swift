@@ -24,7 +24,6 @@ package struct Table: Sendable {
         package let json: String?
         /// The cell that says nothing, beside an empty one: a column of such cells alone is left out on a terminal.
         package let silent: String?
-        /// Whether it names a row.
         package let isName: Bool
     }
 
@@ -45,12 +44,32 @@ package struct Table: Sendable {
         self.columns = columns.map(\.head)
         self.rows = rows?.map { row in columns.map { $0.cell(row) } }
     }
+
+    /// The columns that say something to people.
+    package func shownColumns(hasBars: Bool = false, text: (Sentence) -> String) -> [Int] {
+        columns.indices.filter { index in
+            let column = columns[index]
+            guard column.title != nil else { return false }
+            return column.isName
+                || (rows ?? []).contains { row in
+                    hasBars && row[index].bar != nil || row[index].sentence.map { text($0) != column.silent } ?? false
+                }
+        }
+    }
 }
 
 /// A column of a table: its title for people, its name for programs, and how a row fills it.
 package struct Column<Row>: Sendable {
     let head: Table.Head
     let cell: @Sendable (Row) -> Cell
+
+    /// For programs alone.
+    package static func data(
+        _ name: String,
+        _ value: @escaping @Sendable (Row) -> (any JSONConvertible)?
+    ) -> Column {
+        Column(nil, json: name) { .data(value($0)) }
+    }
 
     package init(
         _ title: String?,
@@ -84,7 +103,6 @@ package struct Cell: Sendable {
         Cell(sentence, json)
     }
     package static func text(_ text: String?) -> Cell { Cell(text.map { Sentence($0) }, text) }
-    /// A time, and how far it is from now.
     package static func time(_ time: Timestamp?) -> Cell {
         Cell(time.map { time -> Sentence in "\(timeAndDistance: time)" }, time)
     }
@@ -100,7 +118,6 @@ package struct Cell: Sendable {
         Cell(text.map { text -> Sentence in "\(text, tone)" }, text)
     }
     package static func command(_ words: String) -> Cell { Cell("\(command: words)", PrintedCommand.text(words)) }
-    /// A number as it is written.
     package static func figure(
         _ text: String?,
         json: (any JSONConvertible)? = nil,
@@ -117,7 +134,6 @@ package struct Cell: Sendable {
         cell.isHigh = isHigh
         return cell
     }
-    /// A value for programs only.
     package static func data(_ json: (any JSONConvertible)?) -> Cell { Cell(nil, json) }
     /// A sentence a line.
     package static func lines(_ lines: [Sentence], json: (any JSONConvertible)? = nil) -> Cell {

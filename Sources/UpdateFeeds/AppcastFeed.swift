@@ -9,8 +9,11 @@ enum AppcastFeed {
     private static let platformsOfFlutter = ["android", "ios", "linux", "macos", "web", "windows"]
 
     /// upgrader drops a fourth number.
-    static let flutterNaming = VersionNaming.numbers(upTo: 3)
-    static let sparkleNaming = VersionNaming.build
+    static let carriedToFlutter = CarriedFormat(naming: .numbers(upTo: 3), needsLink: true)
+    static let carriedToSparkle = CarriedFormat(
+        naming: .build, systems: .always,
+        lostLockout: "Nobody is locked out: clients cannot skip the update, and go on.", needsLink: true
+    )
 
     static func text(_ source: FeedSource) -> String {
         let items =
@@ -35,7 +38,7 @@ enum AppcastFeed {
         let platforms = source.question.platform.map { [Platform($0).name] } ?? platformsOfFlutter
         return platforms.flatMap { platform -> [XMLElement] in
             guard let link = source.app?.webLink(on: platform), platformsOfFlutter.contains(platform),
-                let said = source.announcement(on: platform, naming: flutterNaming), let prompt = said.prompt
+                let said = source.announcement(on: platform, naming: carriedToFlutter.naming), let prompt = said.prompt
             else { return [] }
             func item(_ version: String, _ announced: AnnouncedVersion, isCritical: Bool) -> XMLElement {
                 XMLElement(
@@ -63,12 +66,8 @@ enum AppcastFeed {
     /// An item for the systems that a release needs, where that is more, and one for every system.
     private static func sparkleItems(_ source: FeedSource) -> [XMLElement] {
         let platform = source.question.platform ?? "macos"
-        guard let link = source.app?.webLink(on: platform),
-            let every = source.announcement(on: platform, naming: sparkleNaming)
-        else {
-            return []
-        }
-        let some = source.announcement(beyond: every, on: platform, naming: sparkleNaming)
+        guard let link = source.app?.webLink(on: platform) else { return [] }
+        let (some, every) = source.announcements(carriedToSparkle, on: platform)
         return [some, every].compactMap { said in
             guard let said, let prompt = said.prompt, let build = prompt.buildNumber else { return nil }
             return XMLElement(

@@ -1,12 +1,9 @@
 import UpdatePolicy
 
-/// What feeds show of an app beside what its rules say.
 struct FeedApp {
-    /// The bundle as the policy spells it.
     let bundle: String
     /// The name, else the bundle.
     let name: String
-    /// The number in the App Store.
     let storeID: Int64?
     /// Who sells the app, else its name.
     let seller: String

@@ -1,11 +1,7 @@
 package import UpdatePolicy
 
-/// A document of a feed, and how it is sent.
 package struct FeedDocument: Sendable, Equatable {
-    /// The media type.
     package let contentType: String
-
-    /// The document.
     package let bytes: [UInt8]
 
     /// The fields of the request that the document depends on.
@@ -14,11 +10,6 @@ package struct FeedDocument: Sendable, Equatable {
     /// The document that answers a question: what a policy says, else one that its client takes as no news.
     ///
     /// That of a question without a format is empty: ``FeedSummary`` has what templates make theirs of.
-    ///
-    /// - Parameters:
-    ///   - question: The question.
-    ///   - policy: The policy; `nil` where there is none yet.
-    ///   - time: The time of the question.
     package init(answering question: FeedQuestion, by policy: CompiledPolicy?, at time: Timestamp) {
         let source = FeedSource(question, policy, time)
         let text =
@@ -65,12 +56,27 @@ struct FeedSource {
     }
 
     /// What the policy says to clients from a system on, where that is more.
-    func announcement(beyond every: Announcement, on platform: String, naming: VersionNaming) -> Announcement? {
+    private func announcement(beyond every: Announcement, on platform: String, naming: VersionNaming) -> Announcement? {
         guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
         return policy.announcementForSomeSystems(
             beyond: every, for: client, systemFamily: question.systemFamily(on: platform), at: time,
             where: naming.canName
         )
+    }
+
+    /// What every client on a platform is told and, where the document can say it, what clients from a system on are told.
+    func announcements(_ format: CarriedFormat, on platform: String, naming: VersionNaming? = nil) -> (
+        some: Announcement?, every: Announcement?
+    ) {
+        let naming = naming ?? format.naming
+        guard let every = announcement(on: platform, naming: naming) else { return (nil, nil) }
+        let hasRoom =
+            switch format.systems {
+            case .never: false
+            case .unlessLimited: every.prompt?.shows == nil
+            case .always: true
+            }
+        return (hasRoom ? announcement(beyond: every, on: platform, naming: naming) : nil, every)
     }
 
     /// The messages that every client of the question is sent; `nil` where they are too large for a document.
@@ -87,8 +93,28 @@ struct FeedSource {
     }
 }
 
+/// What a document can say to the clients that read it; each format declares its own.
+struct CarriedFormat: Sendable {
+    /// Whether there is room for an announcement to clients from a system on, beside that to every client.
+    enum Systems {
+        case never
+        /// Only where clients are shown it without a limit.
+        case unlessLimited
+        case always
+    }
+
+    let naming: VersionNaming
+    var systems = Systems.never
+    /// Whether what is demanded of clients from a system on is demanded of them alone.
+    var demandsBySystem = true
+    /// What becomes of lockouts; `nil` where it can demand a version.
+    var lostLockout: String?
+    var needsLink = false
+    var needsStoreID = false
+}
+
 /// The versions that the clients of a format can be told.
-enum VersionNaming {
+enum VersionNaming: Sendable {
     /// Any: the client compares as the policy does.
     case any
     /// Numbers with dots, up to so many of them, each up to a greatest one, which may be another behind the first; without

@@ -1,8 +1,6 @@
-/// A format that an update client reads.
 package enum FeedFormat: String, Sendable, CaseIterable {
     /// The property list of release notes that iVersion reads.
     case iVersion = "iversion.plist"
-    /// The configuration that Updates reads.
     case updates = "updates.json"
     /// The configuration that Prince of Versions reads, in its old and new shape.
     case princeOfVersions = "prince-of-versions.json"
@@ -14,7 +12,6 @@ package enum FeedFormat: String, Sendable, CaseIterable {
     /// Whether its document is one of those of an app, below `/v1/feeds/BUNDLE/`, where templates cannot have its name.
     package var isBelowApp: Bool { self != .lookup }
 
-    /// The clients that read it.
     package var client: String {
         switch self {
         case .iVersion: "iVersion"
@@ -25,7 +22,6 @@ package enum FeedFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The media type of its documents.
     package var contentType: String {
         switch self {
         case .iVersion: "application/x-plist"
@@ -55,6 +51,5 @@ package enum AppcastReader: String, Sendable, CaseIterable {
     /// Sparkle, which compares builds.
     case sparkle
 
-    /// The client that reads it.
     package var client: String { self == .flutter ? "upgrader" : "Sparkle" }
 }

@@ -2,7 +2,6 @@ package import UpdatePolicy
 
 /// What of a rule a document cannot say to the clients that read it.
 package struct FeedLoss: Sendable, Equatable {
-    /// The rule's key.
     package let key: String
 
     /// The platform whose clients are not told; `nil` where the document is for one platform alone.
@@ -31,8 +30,8 @@ extension FeedLoss {
 /// The clients of one platform that read a document.
 private struct Reader {
     let format: FeedFormat?
-    let flavour: AppcastReader?
     let platform: String
+    let carried: CarriedFormat
 
     /// Those that read the answer to a question, on the platforms that the app is on.
     static func all(_ question: FeedQuestion, _ app: FeedApp) -> [Reader] {
@@ -46,20 +45,20 @@ private struct Reader {
         case nil: platforms = [app.platform(of: question) ?? ""]
         }
         let known = platforms.filter(app.platforms.contains)
-        return (known.isEmpty ? Array(platforms.prefix(1)) : known).map {
-            Reader(format: question.format, flavour: question.reader, platform: $0)
+        return (known.isEmpty ? Array(platforms.prefix(1)) : known).map { platform in
+            Reader(format: question.format, platform: platform, carried: carried(by: question, to: platform))
         }
     }
 
-    private var naming: VersionNaming {
-        switch format {
-        case .iVersion: IVersionFeed.naming
-        case .updates: UpdatesFeed.naming
+    private static func carried(by question: FeedQuestion, to platform: String) -> CarriedFormat {
+        switch question.format {
+        case .iVersion: IVersionFeed.carried
+        case .updates: UpdatesFeed.carried
         case .princeOfVersions:
-            platform == "android" ? PrinceOfVersionsFeed.androidNaming : PrinceOfVersionsFeed.naming
-        case .lookup: LookupFeed.naming
-        case .appcast: flavour == .sparkle ? AppcastFeed.sparkleNaming : AppcastFeed.flutterNaming
-        case nil: .any
+            platform == "android" ? PrinceOfVersionsFeed.carriedOnAndroid : PrinceOfVersionsFeed.carried
+        case .lookup: LookupFeed.carried
+        case .appcast: question.reader == .sparkle ? AppcastFeed.carriedToSparkle : AppcastFeed.carriedToFlutter
+        case nil: CarriedFormat(naming: .any)
         }
     }
 
@@ -69,7 +68,7 @@ private struct Reader {
         let system = source.question.systemFamily(on: platform)
         let rules = policy.rulesInForce(for: client, systemFamily: system, at: source.time)
         if let obstacle = obstacle(source, app) { return rules.map { ($0.key, obstacle) } }
-        let said = announcements(source, naming)
+        let said = announcements(source, carried.naming)
         let messages = format == nil ? source.messages(on: platform) ?? [] : []
         return rules.compactMap { rule in
             func announcing(_ version: (Announcement) -> AnnouncedVersion?) -> [Announcement] {
@@ -79,10 +78,14 @@ private struct Reader {
             if message == nil, let reason = unannounced(rule, announcing(\.prompt), source, policy) {
                 return (rule.key, reason)
             }
-            // Updates demands without asking for the system.
-            let demanding = announcing(\.floor).filter { $0.leastSystem == nil || format != .updates }
-            let isDemanded = !demanding.isEmpty && canDemand || message?.lockout ?? false
-            return rule.lockout && !isDemanded ? (rule.key, lostLockout) : nil
+            let demanding = announcing(\.floor).filter { $0.leastSystem == nil || carried.demandsBySystem }
+            let isDemanded = !demanding.isEmpty && carried.lostLockout == nil || message?.lockout ?? false
+            return rule.lockout && !isDemanded
+                ? (
+                    rule.key,
+                    carried.lostLockout
+                        ?? "The lockout is left out: as far as is known, not every client has a way out."
+                ) : nil
         }
     }
 
@@ -107,15 +110,9 @@ private struct Reader {
         return "Clients on \(least.text) or later are told of it, and no others."
     }
 
-    /// What the document is made of: what every client is told and, where there is room for it, what some systems are told.
+    /// What the document is made of, in versions that can be named so.
     private func announcements(_ source: FeedSource, _ naming: VersionNaming) -> [Announcement] {
-        if format == .updates {
-            let (some, every) = UpdatesFeed.announcements(source, on: platform, naming: naming)
-            return [some, every].compactMap(\.self)
-        }
-        guard let every = source.announcement(on: platform, naming: naming) else { return [] }
-        let saysSystems = flavour == .sparkle || format == .princeOfVersions && platform != "android"
-        let some = saysSystems ? source.announcement(beyond: every, on: platform, naming: naming) : nil
+        let (some, every) = source.announcements(carried, on: platform, naming: naming)
         return [some, every].compactMap(\.self)
     }
 
@@ -123,16 +120,16 @@ private struct Reader {
     private func obstacle(_ source: FeedSource, _ app: FeedApp) -> String? {
         if source.isTooLarge {
             return
-                "The rules and releases of the app count more than \(CompiledPolicy.largestAnnouncement) together, so no "
-                + "document announces anything."
+                "The app has more than \(CompiledPolicy.largestAnnouncement) rules and releases in all, so no document "
+                + "announces anything."
         }
         if platform.isEmpty { return "The question names no platform." }
-        if format == .appcast, flavour == nil {
+        if format == .appcast, source.question.reader == nil {
             return "The question does not say for whom: for=flutter or for=sparkle."
         }
         if !app.platforms.contains(platform) { return "The app has no release on \(platform)." }
-        if format == .lookup, app.storeID == nil { return "The app has no number in the App Store." }
-        if format == .lookup || format == .appcast, app.webLink(on: platform) == nil {
+        if carried.needsStoreID, app.storeID == nil { return "The app has no number in the App Store." }
+        if carried.needsLink, app.webLink(on: platform) == nil {
             return "The app has no store link for \(platform) that begins with https."
         }
         return nil
@@ -141,7 +138,7 @@ private struct Reader {
     /// Why the clients cannot be told a version.
     private func obstacle(to version: AnnouncedVersion) -> String {
         let text = version.version.text
-        if case .numbers(let count, let greatest) = naming {
+        if case .numbers(let count, let greatest) = carried.naming {
             let bound = greatest < 999_999_999 ? " up to \(greatest)" : ""
             return
                 "\(text) is not written as at most \(count) numbers\(bound) without leading zeros, so clients may misjudge it."
@@ -149,18 +146,6 @@ private struct Reader {
         return
             "The clients compare builds. Of \(text) and a release below it the build must be a whole number, and builds must "
             + "grow with versions."
-    }
-
-    private var canDemand: Bool { format != .iVersion && format != .lookup && flavour != .sparkle }
-
-    private var lostLockout: String {
-        if flavour == .sparkle { return "Nobody is locked out: clients cannot skip the update, and go on." }
-        if format == .lookup {
-            return "The lockout is lost, except with upgrader: its clients cannot put the update off."
-        }
-        return canDemand
-            ? "The lockout is lost: as far as is known, not every client has a way out."
-            : "The lockout is lost: the format has none."
     }
 
     /// Why clients are not told, as far as it follows from what the question leaves open.
@@ -178,7 +163,7 @@ private struct Reader {
             return "It depends on \(members.joined(separator: ", ")), which the question leaves open."
         }
         return rule.target == nil
-            ? "A document says \"everybody below this version\"; it is for other versions, or not everybody can update."
+            ? "A document can only say \"everybody below this version\"; this rule is for other versions, or not everybody can update."
             : "As far as is known, not every client can get \(rule.target ?? "it"), or a final rule comes before it."
     }
 }

@@ -20,24 +20,17 @@ package struct FeedQuestion: Sendable {
     /// The members that describe the clients, each at most once, without bundle and platform.
     private let members: [(name: String, value: String)]
 
-    /// The platform that was asked for.
     let platform: String?
 
     /// The platform that the User-Agent is of, for formats that are of no platform of their own.
     let agentPlatform: String?
 
-    /// The major version of Darwin in an Apple User-Agent.
     private let darwin: Int?
 
-    /// A question.
-    ///
     /// - Parameters:
-    ///   - format: The format; `nil` for a document of the app's own.
     ///   - bundle: The bundle in the path, if the route has one.
     ///   - country: The country that a look-up's path begins with.
     ///   - query: The decoded members of the query. Where one is there twice, the first counts.
-    ///   - acceptLanguage: The field of that name.
-    ///   - userAgent: The field of that name.
     package init(
         format: FeedFormat?,
         bundle: String? = nil,
@@ -110,10 +103,8 @@ package struct FeedQuestion: Sendable {
         return client
     }
 
-    /// A member that describes the clients, as it was sent.
     func member(_ name: String) -> String? { members.first { $0.name == name }?.value }
 
-    /// The language of the question, if there is one.
     var language: LanguageTag? { member("language").map { LanguageTag($0) } }
 
     /// The numbers that the version of the system begins with, as an Apple User-Agent tells them by the kernel's.

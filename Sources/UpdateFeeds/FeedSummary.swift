@@ -2,7 +2,6 @@ package import UpdatePolicy
 
 /// What a policy says to the clients of a question, for a document of the app's own.
 package struct FeedSummary: Sendable {
-    /// The bundle as the policy spells it.
     package let bundle: String
 
     /// The name of the app, else its bundle.

@@ -8,12 +8,14 @@ enum IVersionFeed {
     /// The most versions before the one that is announced, and the most bytes that their notes have together.
     private static let (maximumOlderVersions, maximumOlderNotes) = (50, 1 << 16)
 
-    static let naming = VersionNaming.numbers(upTo: 5)
+    static let carried = CarriedFormat(
+        naming: .numbers(upTo: 5), lostLockout: "The lockout is left out: this format has none."
+    )
 
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
         var entries: [XMLElement] = []
-        if let prompt = source.announcement(on: platform, naming: naming)?.prompt, let app = source.app {
+        if let prompt = source.announcement(on: platform, naming: carried.naming)?.prompt, let app = source.app {
             let version = prompt.version.text
             let language = source.question.language
             // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.

@@ -6,12 +6,16 @@ import UpdatePolicy
 /// demanded stands in the description, where upgrader looks for it: so nothing else does that somebody may have typed.
 enum LookupFeed {
     /// Code that was copied from tutorials makes one number of three, of which the second and the third have room for 999.
-    static let naming = VersionNaming.numbers(upTo: 3, greatestBehindFirst: 999)
+    static let carried = CarriedFormat(
+        naming: .numbers(upTo: 3, greatestBehindFirst: 999),
+        lostLockout: "The lockout is left out, except with upgrader: its clients cannot put the update off.",
+        needsLink: true, needsStoreID: true
+    )
 
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
         guard let app = source.app, let storeID = app.storeID, let link = app.webLink(on: platform),
-            let said = source.announcement(on: platform, naming: naming), let prompt = said.prompt,
+            let said = source.announcement(on: platform, naming: carried.naming), let prompt = said.prompt,
             let liveAt = prompt.release.liveAt
         else { return results([]) }
         let notes = source.notes(of: prompt, on: platform)

@@ -7,8 +7,8 @@ import UpdatePolicy
 /// with an empty array, clients fail.
 enum PrinceOfVersionsFeed {
     /// It reads three numbers, but on Android since 4.0.
-    static let naming = VersionNaming.numbers(upTo: 3)
-    static let androidNaming = VersionNaming.build
+    static let carried = CarriedFormat(naming: .numbers(upTo: 3), systems: .always)
+    static let carriedOnAndroid = CarriedFormat(naming: .build)
 
     static func text(_ source: FeedSource) -> String {
         // Clients fail without their own platform, whatever the address asks for.
@@ -20,8 +20,7 @@ enum PrinceOfVersionsFeed {
     }
 
     private static func appleMembers(_ source: FeedSource, _ platform: String) -> [(name: String, value: JSONValue?)] {
-        let every = source.announcement(on: platform, naming: naming)
-        let some = every.flatMap { source.announcement(beyond: $0, on: platform, naming: naming) }
+        let (some, every) = source.announcements(carried, on: platform)
         let limited = some?.leastSystem.map { configuration(source, some, least: $0.text, platform) }
         return [
             (platform, oldConfiguration(every)),
@@ -82,9 +81,9 @@ enum PrinceOfVersionsFeed {
 
     /// Android compares version codes, and its requirement is an API level, which the policy does not know.
     private static func androidMembers(_ source: FeedSource) -> [(name: String, value: JSONValue?)] {
-        let every = source.announcement(on: "android", naming: androidNaming)
+        let every = source.announcement(on: "android", naming: carriedOnAndroid.naming)
         // Before 4.0 it took 1.2.0-play for older than 1.2.0, and nothing is older than 1.2.0-0.
-        let before = oldConfiguration(source.announcement(on: "android", naming: naming), suffix: "-0")
+        let before = oldConfiguration(source.announcement(on: "android", naming: carried.naming), suffix: "-0")
         return [
             ("android", before),
             (

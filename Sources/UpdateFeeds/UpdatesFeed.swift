@@ -8,11 +8,15 @@ import UpdatePolicy
 /// `notify` limits how often it shows the version that it announces, and not the two least versions.
 /// `build` and `bundle-version` would replace what the client knows of itself, so they are never sent.
 enum UpdatesFeed {
-    static let naming = VersionNaming.numbers(upTo: 4)
+    /// Where there are two announcements, that to every client is a least version, which is shown at every start: so there is
+    /// room for one of them where every client is to be shown it a limited number of times.
+    static let carried = CarriedFormat(
+        naming: .numbers(upTo: 4), systems: .unlessLimited, demandsBySystem: false
+    )
 
     static func text(_ source: FeedSource) -> String {
         let platform = source.question.platform ?? "ios"
-        let (some, every) = announcements(source, on: platform)
+        let (some, every) = source.announcements(carried, on: platform)
         guard let said = some ?? every, let prompt = said.prompt else {
             return JSONValue.object([("updates", .object([("check-for", .string("never"))]))]).text
         }
@@ -38,21 +42,6 @@ enum UpdatesFeed {
                 ])
             )
         ]).text
-    }
-
-    /// What the document is made of: what clients on some systems are told, where there is room for it, and what every
-    /// client is told.
-    ///
-    /// Where there are both, the latter is a least version, which is shown at every start: so there is room for one of them
-    /// where every client is to be shown it a limited number of times.
-    static func announcements(
-        _ source: FeedSource,
-        on platform: String,
-        naming: VersionNaming = naming
-    ) -> (some: Announcement?, every: Announcement?) {
-        guard let every = source.announcement(on: platform, naming: naming) else { return (nil, nil) }
-        let isLimited = every.prompt?.shows != nil
-        return (isLimited ? nil : source.announcement(beyond: every, on: platform, naming: naming), every)
     }
 
     /// The words for once, twice and so on.

@@ -1,32 +1,21 @@
 import UpdatePolicy
 
-/// An element of an XML document.
 struct XMLElement {
     let name: String
-    let attributes: [(name: String, value: String)]
-    let text: String
-    let children: [XMLElement]
+    var attributes: [(name: String, value: String)] = []
+    var text = ""
+    var children: [XMLElement] = []
 
-    /// An element with a text.
-    init(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String = "") {
-        self.init(name, attributes, text: text, children: [])
+    init(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String) {
+        (self.name, self.attributes, self.text) = (name, attributes, text)
     }
 
-    /// An element with elements in it, without attributes.
+    init(_ name: String, _ attributes: [(name: String, value: String)] = [], _ children: [XMLElement?] = []) {
+        (self.name, self.attributes, self.children) = (name, attributes, children.compactMap(\.self))
+    }
+
     init(_ name: String, _ children: [XMLElement?]) {
-        self.init(name, [], text: "", children: children.compactMap(\.self))
-    }
-
-    /// An element with attributes and with elements in it.
-    init(_ name: String, _ attributes: [(name: String, value: String)] = [], _ children: [XMLElement?]) {
-        self.init(name, attributes, text: "", children: children.compactMap(\.self))
-    }
-
-    private init(_ name: String, _ attributes: [(name: String, value: String)], text: String, children: [XMLElement]) {
-        self.name = name
-        self.attributes = attributes
-        self.text = text
-        self.children = children
+        self.init(name, [], children)
     }
 
     /// A document of this element, behind an XML declaration and perhaps a document type.

@@ -1,7 +1,8 @@
 import PolicyStore
+import Postgres
+import PrivatePostgres
 import UpdatePolicy
 
-/// An error of a command, with what the user can do about it.
 struct CommandError: Error, CustomStringConvertible {
     private let text: String
 
@@ -11,37 +12,212 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     /// What the argument parser prints before an error.
-    private static let label = "Error: "
+    static let label = "Error: "
 
     /// - Parameter description: Control characters in it, which may come from elsewhere, are written out.
     init(_ description: String) {
         text = description.visible(keepsNewlines: true)
     }
 
-    /// Prints it as a warning on standard error, where there is an answer all the same.
-    func printAsWarning() {
-        printError(Terminal.standardError.paragraphs("Warning: \(text)") + "\n")
+    func printAsWarning() { warn(text) }
+
+    static func noSuchRule(_ key: String, _ session: PostgresSession) throws -> CommandError {
+        if try PolicyReader.bundles(session).contains(key) {
+            return CommandError(
+                "\(key) is an app, but this command takes the key of a rule; `\(PrintedCommand("rule list --bundle \(key.shellWord)"))` shows its "
+                    + "rules, and `\(PrintedCommand("stats \(key.shellWord)"))` its checks"
+            )
+        }
+        return noSuch("rule", key, among: try PolicyReader.ruleKeys(session))
     }
 
-    static func noSuchApp(_ bundle: String) -> CommandError {
-        CommandError("there is no app \(bundle); `\(PrintedCommand("app list"))` shows those there are")
+    static func noSuchApp(_ bundle: String, _ session: PostgresSession) throws -> CommandError {
+        let keys = try PolicyReader.ruleKeys(session)
+        if keys.contains(bundle) {
+            return CommandError(
+                "\(bundle) is a rule, but this command takes the bundle of an app; `\(PrintedCommand("impact \(bundle)"))` shows whom "
+                    + "the rule reaches, and `\(PrintedCommand("rule show \(bundle)"))` what it says"
+            )
+        }
+        if let named = try PolicyReader.bundle(ofAppNamed: bundle, session) {
+            return CommandError(
+                "there is no app \(bundle), but \(named) has that name; an app is written by its bundle"
+            )
+        }
+        return noSuchApp(bundle, among: try PolicyReader.bundles(session))
     }
 
-    static func appExists(_ bundle: String) -> CommandError {
-        CommandError(
-            "there is an app \(bundle) already; `\(PrintedCommand("app show \(bundle.shellWord)"))` shows it, and `"
-                + "\(PrintedCommand("app edit \(bundle.shellWord) --name NAME --store-link ios=https://..."))` changes it"
+    static func noSuchApp(_ bundle: String, among bundles: [String]) -> CommandError {
+        noSuch("app", bundle, among: bundles)
+    }
+
+    private static func noSuch(_ noun: String, _ name: String, among names: [String]) -> CommandError {
+        let similar = SimilarNames.of(name, among: names).prefix(3).joined(separator: " or ")
+        let list = "`\(PrintedCommand("\(noun) list"))` lists the \(noun)s"
+        return CommandError("there is no \(noun) \(name); \(similar.isEmpty ? list : "did you mean \(similar)?")")
+    }
+
+    /// Refuses the bundle of no app where another is surely meant: one spelled nearly like it, or the word behind it.
+    static func requireMeantApp(
+        _ bundle: String,
+        version: String? = nil,
+        of command: String = "",
+        options: [String] = [],
+        _ session: PostgresSession
+    ) throws {
+        let bundles = try PolicyReader.bundles(session)
+        if bundles.contains(where: { ASCII.lowercased($0) == ASCII.lowercased(bundle) }) { return }
+        if let version, bundles.contains(version) {
+            throw CommandError(
+                "there is no app \(bundle), and \(version) is one: the app comes first: "
+                    + "\(PrintedCommand(([command] + ([version, bundle] + options).map(\.shellWord)).joined(separator: " ")))"
+            )
+        }
+        if !SimilarNames.of(bundle, among: bundles).isEmpty { throw noSuchApp(bundle, among: bundles) }
+    }
+
+    static func noCounts(of bundle: String?, days: Int) -> CommandError {
+        let checks = bundle.map { "checks of \($0)" } ?? "checks"
+        return CommandError(
+            "no \(checks) were counted in the last \(days) days; servers count the checks that they "
+                + "answer, unless --count-interval is 0, and write them every few seconds; a longer period may have some: --days \(min(days * 4, 3_660))"
         )
     }
 
-    static func ruleExists(_ key: String) -> CommandError {
-        CommandError(
-            "there is a rule \(key) already; `\(PrintedCommand("rule show \(key)"))` shows it, and `"
-                + "\(PrintedCommand("rule edit \(key) --title TITLE --text TEXT"))` changes it; or choose another key"
+    /// Runs `body`, and says errors of the database in words for people: the one place where that is done.
+    static func explaining<Result>(
+        waiting: () async throws -> CommandError? = { nil },
+        writing: () async throws -> CommandError? = { nil },
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            switch error.sqlState {
+            case .lockNotAvailable?, .deadlockDetected?: throw try await waiting() ?? CommandError(error)
+            case .readOnlyTransaction?, .featureNotSupported?: throw try await writing() ?? CommandError(error)
+            default: throw CommandError(error)
+            }
+        } catch let refused as RefusedEdit {
+            throw CommandError(refused)
+        } catch let error as PolicyUserError {
+            throw CommandError(error.description(command: PrintedCommand.text))
+        }
+    }
+
+    private init(_ refused: RefusedEdit) {
+        switch refused {
+        case .exists(.apps, let bundle):
+            self.init(
+                "there is already an app \(bundle); `\(PrintedCommand("app show \(bundle.shellWord)"))` shows it, and `"
+                    + "\(PrintedCommand("app edit \(bundle.shellWord) --name NAME --store-link ios=https://..."))` changes it"
+            )
+        case .exists(_, let key):
+            self.init(
+                "there is already a rule \(key); `\(PrintedCommand("rule show \(key)"))` shows it, and `"
+                    + "\(PrintedCommand("rule edit \(key) --title TITLE --text TEXT"))` changes it; or choose another key"
+            )
+        case .unreadableDuration(let text):
+            self.init(
+                "\"\(text)\" is not a length of time\nHint: Write weeks, days, hours, minutes or seconds: '2 days', 36h"
+            )
+        }
+    }
+
+    /// Other sessions hold what this one needs, and have not committed: the tables of a migration, or the rows of an edit.
+    static func waits(for edits: [OpenEdit], migrates: Bool = false, database: String) -> CommandError {
+        let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
+        return CommandError(
+            migrates
+                ? "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
+                    + "Hint: Migrate again when they are done\(ending(edits))"
+                : "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
+                    + "try again when they are done, or end their edits as an admin: SELECT * FROM end_open_edits()"
         )
     }
 
-    static func noSuchRule(_ key: String) -> CommandError {
-        CommandError("there is no rule \(key); `\(PrintedCommand("rule list"))` shows those there are")
+    static func standby(_ database: String) -> CommandError {
+        CommandError(
+            "\(database) is a standby, which only reads; nothing was changed\n"
+                + "Hint: Name the primary, or every host and target_session_attrs=read-write: "
+                + "postgresql://USER@HOST,HOST/DATABASE?target_session_attrs=read-write"
+        )
+    }
+
+    private static func ending(_ edits: [OpenEdit]) -> String {
+        guard let first = edits.first else { return "" }
+        return first.mayBeEnded
+            ? ", or end it: \(first.ending)"
+            : ", or let \(first.role) or a superuser end it: \(first.ending)"
+    }
+
+    private static var repeated: [String: String] {
+        [
+            "rule_texts_language_key":
+                "the rule already has a text in this language, spelled in another way; `"
+                + "\(PrintedCommand("rule show KEY"))` lists its texts",
+            "release_notes_language_key":
+                "the release already has notes in this language, spelled in another way; `\(PrintedCommand("release list"))` shows "
+                + "the languages",
+            "store_links_pkey": "the app already has a link for this platform; `"
+                + "\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it",
+            "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
+        ]
+    }
+
+    /// A refusal of the database with its detail and hint, or how the database failed.
+    init(_ error: PostgresError, isInFile: Bool = false) {
+        switch error.code {
+        case .server where error.sqlState == .insufficientPrivilege && (error.hint ?? "").isEmpty:
+            self.init(
+                "\(error.message); log in as a viewer to read, as a planner to plan or as an admin to edit (`"
+                    + "\(PrintedCommand("user add NAME --role ROLE"))` adds such a user), or as the schema's owner to migrate"
+            )
+        case .server:
+            let hint = CommandHint.cure(PolicyFault(error), hint: error.hint, isInFile: isInFile) ?? ""
+            let lines = [error.message, error.detail ?? "", hint.isEmpty ? "" : "Hint: \(hint)"]
+            let repeated = error.constraint.flatMap { Self.repeated[$0] }
+            self.init(repeated ?? lines.filter { !$0.isEmpty }.joined(separator: "\n"))
+        case .connectionFailed:
+            self.init(
+                "the database cannot be reached: \(error.message)\(error.message.hasSuffix("?") ? "" : ".") To stop lockouts "
+                    + "without it: `versiongate brake on`, on the machine of each server. Otherwise check --database-url, DATABASE_URL or PGSERVICE, and that PostgreSQL runs"
+                    + (error.hint.map { "\nHint: \($0)" } ?? "")
+            )
+        default:
+            self.init("the database failed: \(error)")
+        }
+    }
+}
+
+/// Prints a warning on standard error, where there is an answer all the same.
+func warn(_ text: String) {
+    printError(Terminal.standardError.paragraphs("Warning: \(text.visible(keepsNewlines: true))") + "\n")
+}
+
+/// What to do about a refusal or a warning of the database, for commands and policy files.
+enum CommandHint {
+    /// - Parameter hint: What the database says to those who use SQL.
+    static func cure(_ fault: PolicyFault?, hint: String?, isInFile: Bool = false) -> String? {
+        guard let fault, let command = fault.command else { return hint }
+        guard let cure = isInFile ? fault.file ?? (command.contains("`") ? command : hint) : command else { return nil }
+        let words = (fault.row ?? [:]).merging(fault.words ?? [:]) { $1 }
+        let text = withCommands(cure) { words[$0] ?? nil }
+        guard let hint = fault.hint, !hint.isEmpty else { return text }
+        return "\(hint)\(hint.hasSuffix(".") ? "" : ".") \(text)"
+    }
+
+    /// A text with each command in backticks as it is typed, on this database.
+    ///
+    /// - Parameter value: A value by the name that stands for it in braces; without one it is named in capitals.
+    static func withCommands(_ text: String, value: (String) -> String?) -> String {
+        func filled(_ text: Substring, _ write: (_ value: String?, _ name: Substring) -> String) -> String {
+            String(text).replacing(#/\{([a-z_]+)\}/#) { write(value(String($0.output.1)), $0.output.1) }
+        }
+        return text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, part in
+            index.isMultiple(of: 2)
+                ? filled(part) { $0 ?? "{\($1)}" }
+                : "\(PrintedCommand(filled(part) { $0?.shellWord ?? $1.uppercased() }))"
+        }.joined()
     }
 }

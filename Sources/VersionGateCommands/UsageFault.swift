@@ -3,12 +3,10 @@ import UpdatePolicy
 
 /// What is wrong with a command line and the argument parser lets pass, or answers without a cure.
 struct UsageFault {
-    /// The words, up to `--`.
     private let words: [String]
     /// The command that the first words name, and those words.
     private var command: any ParsableCommand.Type = VersionGate.self
     private var path = ["versiongate"]
-    /// Says that there is no such command; nil where there is, or none is named.
     private(set) var unknownCommand: String?
 
     init(_ words: [String]) {
@@ -54,17 +52,18 @@ struct UsageFault {
         }
         let option = index > 0 && words[index - 1].hasPrefix("--") ? words[index - 1] : "--OPTION"
         return
-            "\"\(words[index])\" begins with \"-\", so each of its letters counts as an option. A value is written behind the "
-            + "name of its option: \(option)=\(words[index])"
+            "\"\(words[index])\" begins with \"-\", so each of its letters counts as an option. Write the value after the name "
+            + "of its option: \(option)=\(words[index])"
     }
 
-    /// Names the option that takes one value and is given twice: the parser would take the last.
     func repeatedOption(of command: any ParsableCommand) -> String? {
         for option in Self.singleOptions(of: command) {
             let given = words.indices.filter { Self.name(words[$0]) == option }
             guard given.count > 1 else { continue }
             let values = given.map { index in
-                words[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init) ?? words[index + 1]
+                words[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init) ?? words.dropFirst(
+                    index + 1
+                ).first ?? ""
             }.map(\.shellWord).joined(separator: " and ")
             return "\(option) is given twice, with \(values), and takes one value; leave one of the two out"
         }
@@ -100,7 +99,7 @@ struct UsageFault {
         }
         guard text.contains("nexpected argument") else { return text }
         return text.dropLast(usage.count)
-            + ". Put quotes round a value with blanks, and its option in front of each value.\(usage)"
+            + ". Put quotes around a value with spaces, and put each value's option before it.\(usage)"
     }
 }
 

@@ -28,7 +28,10 @@ private enum FeedFixture {
             StoreLink(platform: "android", link: "https://play.google.com/store/apps/details?id=d"),
             StoreLink(platform: "macos", link: "https://example.com/doto.dmg"),
         ]
-        var app = App(bundle: bundle, name: "Doto", storeLinks: links, feedTemplates: templates)
+        var app = App(bundle: bundle, name: "Doto") {
+            $0.storeLinks = links
+            $0.feedTemplates = templates
+        }
         app.storeID = 123_456_789
         var umlaut = App(bundle: "com.exämple/ß", name: "Ä")
         umlaut.storeLinks = [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id987654321")]

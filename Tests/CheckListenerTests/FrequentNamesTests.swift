@@ -50,10 +50,10 @@ struct FrequentNamesTests {
                 token: "token",
                 apps: [App(bundle: "com.example.doto")],
                 rules: [
-                    Rule(
-                        key: "a", bundle: "com.example.doto", title: "T", text: "X",
-                        texts: [RuleText(language: "de", title: "T", text: "X")]
-                    )
+                    Rule(key: "a", title: "T", text: "X") {
+                        $0.bundle = "com.example.doto"
+                        $0.texts = [RuleText(language: "de", title: "T", text: "X")]
+                    }
                 ]
             )
         )

@@ -46,9 +46,9 @@ enum HostilePolicy: String, CaseIterable {
     }
 
     private func rule(_ number: Int) -> Rule {
-        var rule = Rule(
-            key: "rule-\(number)", bundle: Self.bundle, title: "Please update", text: "There is a new version."
-        )
+        var rule = Rule(key: "rule-\(number)", title: "Please update", text: "There is a new version.") {
+            $0.bundle = Self.bundle
+        }
         switch self {
         case .longRanges: rule.versions = String(repeating: "<0.1||", count: 1_600) + ">9.\(number)"
         case .lateFailures:

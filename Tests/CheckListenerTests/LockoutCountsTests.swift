@@ -20,7 +20,10 @@ struct LockoutCountsTests {
     /// Lockouts, one without a fuse, and some rules that must not be counted although they look like it.
     private static let rules: [Rule] = {
         func rule(_ key: String, _ bundle: String?, _ change: (inout Rule) -> Void = { _ in }) -> Rule {
-            var rule = Rule(key: key, bundle: bundle, versions: "<1.1", title: "t", text: "x")
+            var rule = Rule(key: key, title: "t", text: "x") {
+                $0.bundle = bundle
+                $0.versions = "<1.1"
+            }
             rule.lockout = true
             rule.lockoutWithoutUpdate = true
             rule.fuse = Percentage(hundredths: 500)
@@ -50,7 +53,11 @@ struct LockoutCountsTests {
         return try CompiledPolicy(
             Policy(
                 revision: revision, token: "\(revision)", apps: [App(bundle: "doto"), App(bundle: "other"), paused],
-                releases: [Release(id: 1, bundle: "doto", platform: "ios", version: "3.0", liveAt: minutes(-99))],
+                releases: [
+                    Release(id: 1, bundle: "doto", platform: "ios", version: "3.0") {
+                        $0.liveAt = minutes(-99)
+                    }
+                ],
                 rules: rules
             )
         )

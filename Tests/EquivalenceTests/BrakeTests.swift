@@ -154,11 +154,11 @@ struct BrakeTests {
         let calls = [
             ("brake_rule('ramp', 'hold', 'crashes')", "rule \"ramp\" is held now, at 10 %"),
             ("brake_rule('last', 'lockout', 'crashes')", "rule \"last\" is a message now, and locks nobody out"),
-            ("brake_rule('last', 'lockout', 'crashes')", "rule \"last\" is a message already"),
+            ("brake_rule('last', 'lockout', 'crashes')", "rule \"last\" is already a message"),
             ("brake_rule('last', 'disable', 'crashes')", "rule \"last\" is disabled now, and reaches nobody"),
-            ("brake_rule('last', 'disable', 'crashes')", "rule \"last\" is disabled already"),
+            ("brake_rule('last', 'disable', 'crashes')", "rule \"last\" is already disabled"),
             ("brake_app('A', 'crashes')", "app \"a\" is paused now, and gets no messages"),
-            ("brake_app('a', 'crashes')", "app \"a\" is paused already"),
+            ("brake_app('a', 'crashes')", "app \"a\" is already paused"),
         ]
         let rows =
             "SELECT string_agg(r::text, ' ' ORDER BY key) || (SELECT string_agg(a::text, ' ' ORDER BY bundle) FROM apps AS a) FROM rules AS r"
@@ -168,7 +168,7 @@ struct BrakeTests {
             #expect(try await alice.query("SELECT \(call)").value(as: String.self) == said)
         }
         let held = try await alice.query("SELECT brake_rule('ramp', 'hold')").value(as: String.self)
-        #expect(held.hasPrefix("rule \"ramp\" is held already, since "))
+        #expect(held.hasPrefix("rule \"ramp\" is already held, since "))
         let changes = try await owner.query(
             "SELECT DISTINCT concat_ws(' ', role, tool, why), count(*) OVER () FROM changes WHERE id > $1",
             [revision]
@@ -193,11 +193,11 @@ struct BrakeTests {
         try await owner.execute(Self.finalRules)
         let brake = try await TestDatabase.current.connect(user: "versiongate_brake")
         for (call, message) in [
-            ("brake_rule('z', 'enable')", "\"enable\" is nothing that a brake does to a rule"),
-            ("brake_rule('z', NULL)", "NULL is nothing that a brake does to a rule"),
+            ("brake_rule('z', 'enable')", "a brake cannot \"enable\" a rule"),
+            ("brake_rule('z', NULL)", "a brake cannot NULL a rule"),
             ("brake_rule('y', 'hold')", "rules.key: there is no rule \"y\""),
             ("brake_rule(NULL, 'hold')", "rules.key: there is no rule NULL"),
-            ("brake_rule('z', 'hold')", "rules.held_at: \"z\" has no step to come that could be held"),
+            ("brake_rule('z', 'hold')", "rules.held_at: \"z\" has no upcoming step to hold"),
             ("brake_app('c')", "apps.bundle: there is no app \"c\""),
             ("brake_app(NULL)", "apps.bundle: there is no app NULL"),
         ] {

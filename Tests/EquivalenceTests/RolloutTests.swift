@@ -29,7 +29,9 @@ struct RolloutTests {
         }
         var reached: Set<Int> = []
         for hundredths in [0, 1, 50, 500, 2_500, 3_725, 5_000, 9_999, 10_000] {
-            let rule = Rule(key: "ramp", rollout: Percentage(hundredths: hundredths) ?? .zero, title: "t", text: "x")
+            let rule = Rule(key: "ramp", title: "t", text: "x") {
+                $0.rollout = Percentage(hundredths: hundredths) ?? .zero
+            }
             let policy = try CompiledPolicy(Policy(revision: 1, token: "", rules: [rule]))
             let now = Set(clients.indices.filter { !policy.messages(for: clients[$0], at: TestPolicy.noon).isEmpty })
             #expect(reached.isSubset(of: now), "\(hundredths) hundredths of a percent drop somebody")

@@ -40,14 +40,14 @@ extension SpecificationFault {
     /// Faults of which each is to be found.
     static let all = [
         SpecificationFault(
-            "soak is added in the session's time zone", seed: 38, in: "versiongate_internal.judge_rules",
-            "moment - s.live_at >= soaks.soak_time", becomes: "s.live_at + soaks.soak_time <= moment"
+            "soak is added in the session's time zone", seed: 38, in: "versiongate_internal.client_offers",
+            "moment - s.live_at >= soak.time", becomes: "s.live_at + soak.time <= moment"
         ),
         SpecificationFault(
             "the bucket is signed", seed: 1, in: "rollout_bucket", "::bit(32)::bigint", becomes: "::bit(32)::integer"
         ),
         SpecificationFault(
-            "the end is inclusive", seed: 21, in: "versiongate_internal.judge_rules", "moment >= a.ends_at",
+            "the end is inclusive", seed: 21, in: "versiongate_internal.judge_conditions", "moment >= a.ends_at",
             becomes: "moment > a.ends_at"
         ),
         SpecificationFault(
@@ -58,8 +58,10 @@ extension SpecificationFault {
             "a hold is ignored", seed: 2, in: "rollout_at", "least(rollout_at.at, r.held_at)", becomes: "rollout_at.at"
         ),
         SpecificationFault(
-            "a status ignores a hold", seed: 2, in: "versiongate_internal.rule_status_at",
-            "s.at <= least(m.at, j.held_at)", becomes: "s.at <= m.at"
+            "a status ignores a hold", seed: 2, in: "versiongate_internal.status_periods",
+            "rollout_at((m.rule).key, m.at)",
+            becomes:
+                "coalesce((SELECT max(s.rollout) FROM rollout_steps s WHERE s.rule = (m.rule).key AND s.at <= m.at), 0)"
         ),
         SpecificationFault(
             "the way out does not look at builds", seed: 296, in: "versiongate_internal.judge_rules",
@@ -100,7 +102,7 @@ extension SpecificationFault {
             becomes: "WHEN 'ios' THEN os_key < '\\x043139' OR os_key >= '\\x043235'"
         ),
         SpecificationFault(
-            "a number that no system ever had can be judged", seed: 1, in: "versiongate_internal.judge_rules",
+            "a number that no system ever had can be judged", seed: 1, in: "versiongate_internal.client_releases",
             "CASE WHEN is_system THEN me.os_key END", becomes: "me.os_key"
         ),
         SpecificationFault(
@@ -120,13 +122,13 @@ extension SpecificationFault {
             "j.failed IS NULL AND j.final", becomes: "j.final"
         ),
         SpecificationFault(
-            "the target may be equal to the client", seed: 1, in: "versiongate_internal.judge_rules",
+            "the target may be equal to the client", seed: 1, in: "versiongate_internal.judge_conditions",
             "(me.version_key < a.target_key AND", becomes: "(me.version_key <= a.target_key AND"
         ),
         SpecificationFault(
             "a system just at the min_os of a release has no way out by it", seed: 7,
-            in: "versiongate_internal.ways_out", "coalesce(h.min_os, '') = coalesce(c.least, '')",
-            becomes: "(h.min_os IS NULL AND c.least IS NULL OR h.min_os < c.least)"
+            in: "versiongate_internal.class_ways", "coalesce(h.min_os, '') = coalesce(c.min_os, '')",
+            becomes: "(h.min_os IS NULL AND c.min_os IS NULL OR h.min_os < c.min_os)"
         ),
         SpecificationFault(
             "a final rule hides those before it",
@@ -141,8 +143,9 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "a target waits for the date of a release and not for its soak", seed: 1,
-            in: "versiongate_internal.rule_status_at", "versiongate_internal.time_span(r.soaked_at, r.withdrawn_at)",
-            becomes: "versiongate_internal.time_span(r.live_at, r.withdrawn_at)"
+            in: "versiongate_internal.rule_status_at",
+            "versiongate_internal.time_span(t.soaked_at, (t.release).withdrawn_at)",
+            becomes: "versiongate_internal.time_span((t.release).live_at, (t.release).withdrawn_at)"
         ),
         SpecificationFault(
             "placeholders are filled in one after the other", seed: 10, in: "versiongate_internal.fill_placeholders",

@@ -268,7 +268,7 @@ extension StatusOracle {
     private func reason(_ name: RuleStatus.Name, _ rule: Conditions, at time: Timestamp) -> String? {
         let reason = reasonOfStatus(name, rule, at: time)
         guard name != .disabled, name != .ended, let since = rule.row.holdInForce(at: time) else { return reason }
-        return [reason, "its steps are held since \(since)"].compactMap(\.self).joined(separator: "; ")
+        return [reason, "its steps have been held since \(since)"].compactMap(\.self).joined(separator: "; ")
     }
 
     private func reasonOfStatus(_ name: RuleStatus.Name, _ rule: Conditions, at time: Timestamp) -> String? {
@@ -284,7 +284,7 @@ extension StatusOracle {
             return step.map { "the step to \($0.rollout) % comes at \($0.at)" } ?? "its rollout is 0 %"
         case .hidden:
             let key = hidingRule(rule, at: time)?.key ?? ""
-            return "\(key) comes before it, is final and is sent to everybody whom it is for"
+            return "\(key) comes before it, is final, and is sent to everybody whom this rule is for"
         case .onWithoutLockout, .partlyWithoutLockout:
             let closed = places(of: rule).filter { !hasWayOut($0, of: rule, at: time) }.map(\.name)
             if closed.isEmpty { return "no release is recorded" }
@@ -324,8 +324,8 @@ extension StatusOracle {
         if let withdrawnAt = release.row.withdrawnAt, withdrawnAt <= soaked {
             return ((4, .latest), "is withdrawn before it has soaked")
         }
-        if liveAt <= time { return ((1, soaked), "is live and soaks until \(soaked)") }
-        let soaks = rule.row.soakMicroseconds > 0 ? " and soaks until \(soaked)" : ""
-        return ((1, soaked), "is live from \(liveAt) on\(soaks)")
+        if liveAt <= time { return ((1, soaked), "is live, and its soak ends at \(soaked)") }
+        let soaks = rule.row.soakMicroseconds > 0 ? ", and its soak ends at \(soaked)" : ""
+        return ((1, soaked), "goes live at \(liveAt)\(soaks)")
     }
 }

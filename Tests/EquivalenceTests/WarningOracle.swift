@@ -160,12 +160,7 @@ struct WarningOracle {
         if let withdrawnAt = release.withdrawnAt, withdrawnAt <= now { return found }
 
         let before = others.filter { Self.isBefore($0, release) }
-        let newest = before.max(by: Self.isBefore)
-        if release.minOS == nil,
-            let newest, before.contains(where: { !Self.isBefore($0, newest) && $0.minOS != nil })
-        {
-            found.append("min_os")
-        }
+        if release.minOS == nil, before.contains(where: { $0.minOS != nil }) { found.append("min_os") }
         if let liveAt = release.liveAt, !release.staged,
             others.contains(where: { other in
                 Self.isAbove(other, release) && !other.staged && other.withdrawnAt == nil

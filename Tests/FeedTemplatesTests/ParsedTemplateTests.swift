@@ -11,25 +11,26 @@ import UpdatePolicy
 struct FeedDocumentTests {
     private static let awkward = "\u{301}\"\\ & <a> ]]> 'x' {{floor}}\n\u{1F600}\u{200F}é"
 
-    private static let values = FeedValues(
-        bundle: "com.example.doto",
-        name: awkward,
-        storeLink: "https://example.com/?a=1&b=2",
-        prompt: "1.3",
-        floor: "1.2",
-        latest: FeedValues.Latest(
-            version: "1.4", build: "42", liveAt: Timestamp(secondsSince1970: 1_772_366_400), notes: awkward
-        ),
-        messages: [
-            Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),
-            Message(id: "b", title: "B", text: "x"),
-        ],
-        revision: 7
-    )
+    private static let messages = [
+        Message(id: "a", title: "A", text: awkward, link: "https://a.example", lockout: true),
+        Message(id: "b", title: "B", text: "x"),
+    ]
+
+    private static func values(name: String = awkward, messages: [Message] = messages) -> FeedValues {
+        FeedValues(
+            bundle: "com.example.doto", name: name, storeLink: "https://example.com/?a=1&b=2", prompt: "1.3",
+            floor: "1.2",
+            latest: Release(id: 1, bundle: "com.example.doto", platform: "ios", version: "1.4") {
+                $0.build = "42"
+                $0.liveAt = Timestamp(secondsSince1970: 1_772_366_400)
+            },
+            notes: awkward, messages: messages, revision: 7
+        )
+    }
 
     private static func render(
         _ body: String,
-        _ values: FeedValues = values,
+        _ values: FeedValues = values(),
         as contentType: String = "text/plain"
     ) throws -> String? {
         try ParsedTemplate(FeedTemplate(name: "n", contentType: contentType, body: body)).render(values)
@@ -111,7 +112,7 @@ struct FeedDocumentTests {
         ("{{.}}", 1, 1, "{{.}} where there is no text", "{{#floor}}...{{/floor}}"),
         ("{{^messages}}{{.}}{{/messages}}", 1, 14, "{{.}} where there is no text", "{{#floor}}"),
         ("{{{name}}}", 1, 1, "a value that is not escaped", "{ {{name}} }"),
-        ("{\"a\":{{{name}}}}", 1, 6, "a value that is not escaped", "put a blank behind it"),
+        ("{\"a\":{{{name}}}}", 1, 6, "a value that is not escaped", "put a space after it"),
         ("{{& name}}", 1, 1, "a value that is not escaped", "Leave the & out"),
         ("{{> header}}", 1, 1, "a part of another template", "Write the text of it here"),
         ("{{>*header}}", 1, 1, "a part of another template", "Write the text of it here"),
@@ -173,12 +174,11 @@ struct FeedDocumentTests {
 
     @Test("A document has no more than 1 MiB, and one that would have is not begun")
     func isBounded() throws {
-        var values = Self.values
-        values.messages = (0..<1_000).map { Message(id: "k\($0)", title: "T", text: "x") }
+        let messages = (0..<1_000).map { Message(id: "k\($0)", title: "T", text: "x") }
+        let values = Self.values(name: String(repeating: "\"", count: 4_000), messages: messages)
         let literal = String(repeating: "x", count: 1_024)
         #expect(try Self.render("{{#messages}}\(literal){{/messages}}", values)?.utf8.count == 1_024_000)
         #expect(try Self.render("{{#messages}}\(literal)\(literal){{/messages}}", values) == nil)
-        values.name = String(repeating: "\"", count: 4_000)
         let names = String(repeating: "{{name}}", count: 200)
         #expect(try Self.render(names, values)?.utf8.count == 800_000)
         #expect(try Self.render(names, values, as: "application/json") == nil)

@@ -58,7 +58,7 @@ expect 'a second command from a phone' 'there is no rule "ramp;"' "$(phone 'hold
 expect 'a pattern from a phone' 'there is no rule "*"' "$(phone 'hold *')"
 expect 'a hold from a phone' 'rule "ramp" is held now, at 10 %' "$(phone 'hold ramp crashes  on iOS')"
 expect 'its reason' 'brake crashes on iOS' "$(latest)"
-expect 'the same again' 'is held already, since' "$(phone 'hold ramp')"
+expect 'the same again' 'is already held, since' "$(phone 'hold ramp')"
 expect 'the same again, its status' 'exit 0' "$(phone 'hold ramp')"
 expect 'a lockout from a phone' 'rule "last" is a message now' "$(phone $'lockout\tlast')"
 expect 'its reason' 'brake by SSH' "$(latest)"

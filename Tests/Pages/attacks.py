@@ -216,7 +216,7 @@ class Attack:
         """Each page with each attack in it."""
         browser = self.browser
         browser.look(360, "light")
-        queries = "bundle version build platform region os language attributes at revision colour days before rule".split()
+        queries = "bundle version build platform region os language attributes at revision colour days before about since by search".split()
         for index, attack in enumerate(ATTACKS):
             bundle = quote(self.bundle(index), safe="")
             shown = visible(attack[:190])
@@ -224,7 +224,7 @@ class Attack:
             self.open(f"/rules/rule-{index}", shown if is_text(attack[:190]) else None)
             self.open(f"/try?bundle={bundle}&version=1.0&platform=ios&attributes={quote(attack, safe='')}%3D{quote(attack, safe='')}",
                       None, any_status=True)
-            self.open(f"/history?rule=rule-{index}", visible(attack))
+            self.open(f"/history?about=rule-{index}", visible(attack))
             path = quote(attack, safe="")
             self.open(f"/apps/{path}", None, any_status=True)
             self.open(f"/rules/{path}", None, any_status=True)

@@ -61,6 +61,7 @@ class Browser:
 
     def click(self, element, path, status=200):
         """Follows a link, which leads to the path."""
+        self.run("arguments[0].closest('details')?.setAttribute('open', '')", element)
         self.run("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", element)
         # The window opens the next page while this call waits.
         element.send_keys("\n")

@@ -51,7 +51,7 @@ ANALYZE;
 
 PAGES = [
     "/", "/history", "/unknowns", "/try", "/try?bundle=com.example.app10&version=8.10.1&platform=ios&region=JP",
-    "/try?bundle=com.example.app10&version=8.10.1&platform=ios&revision=1", "/history?rule=app10-rule7",
+    "/try?bundle=com.example.app10&version=8.10.1&platform=ios&revision=1", "/history?about=app10-rule7",
     *(f"/apps/com.example.app{app}?days={days}" for app in (10, 11) for days in (1, 7, 30, 90, 365)),
     *(f"/rules/app{app}-rule{rule}?days={days}" for app, rule in ((10, 11), (100, 7)) for days in (1, 30, 365)),
     "/apps/com.example.app10/versions.csv?days=90", "/rules/app10-rule11/sent.csv?days=365",

@@ -174,7 +174,7 @@ class Story:
                 self.browser.fault(path, f"chart {name}: its table is {chart['columns']} {chart['rows']}, its CSV {columns} {numbers}")
 
     def tables(self):
-        """The figures outside of charts. What the rows of `/` have beside the checks is held by AppRowsTests and SameScreenTests."""
+        """The figures outside of charts. What the rows of `/` have beside the checks is held by AppRowsTests."""
         apps = {bundle: int(checks) for bundle, checks in self.database.rows(
             "SELECT apps.bundle, coalesce(sum(checks), 0) FROM apps LEFT JOIN check_counts AS c ON c.bundle = apps.bundle"
             " AND hour > now() - interval '24 hours' GROUP BY 1")}

@@ -239,8 +239,8 @@ struct PolicyDocumentTests {
         for (file, missing) in [("apps: {}", "rules"), ("rules: {}", "apps"), ("rules: []", "apps")] {
             #expect(
                 faults(Array("versiongate: 1\n\(file)\n...\n".utf8)) == [
-                    "policy.yaml:1:1: the key \(missing) is missing, as in a file that was cut\n"
-                        + "Hint: Write \(missing): {} if there shall be none."
+                    "policy.yaml:1:1: the key \(missing) is missing, as in a file that was cut off\n"
+                        + "Hint: Write \(missing): {} if there are to be none."
                 ]
             )
         }

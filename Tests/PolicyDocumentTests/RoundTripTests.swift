@@ -72,7 +72,7 @@ struct RoundTripTests {
         let (version, present) = try await Self.present(connection)
         let difference = PolicyDifference(from: present, to: wanted)
         do {
-            _ = try await PolicyEditing(connection, logger: TestDatabase.logger)
+            _ = try await PolicyTransaction(connection, logger: TestDatabase.logger)
                 .commit(by: EditAuthor(osUser: nil, why: nil), consent: wanted.rules.map(\.key)) {
                     try $0.make(difference, from: version)
                 }

@@ -34,37 +34,42 @@ struct LastGoodPolicyFileTests {
             revision: revision,
             token: "token-\(revision)",
             apps: titles.indices.map { number in
-                App(
-                    bundle: "com.example.app\(number)", name: awkward, paused: number == 1, storeID: Int64(number) + 1,
-                    seller: awkward, storeLinks: [StoreLink(platform: "ios", link: "https://example.com/\(number)")],
-                    feedTemplates: [FeedTemplate(name: "v", contentType: "text/plain", body: awkward)]
-                )
+                App(bundle: "com.example.app\(number)", name: awkward) {
+                    $0.paused = number == 1
+                    $0.storeID = Int64(number) + 1
+                    $0.seller = awkward
+                    $0.storeLinks = [StoreLink(platform: "ios", link: "https://example.com/\(number)")]
+                    $0.feedTemplates = [FeedTemplate(name: "v", contentType: "text/plain", body: awkward)]
+                }
             },
             releases: titles.indices.map { number in
-                Release(
-                    id: Int64(number), bundle: "com.example.app\(number)", platform: "ios", version: "1.2", build: "42",
-                    minOS: "15", regions: ["DE"], liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
-                    notes: [ReleaseNote(language: "de", text: awkward), ReleaseNote(text: titles[number])]
-                )
+                Release(id: Int64(number), bundle: "com.example.app\(number)", platform: "ios", version: "1.2") {
+                    $0.build = "42"
+                    $0.minOS = "15"
+                    $0.regions = ["DE"]
+                    $0.liveAt = Timestamp(microsecondsSince1970: 1_772_366_400_000_001)
+                    $0.notes = [ReleaseNote(language: "de", text: awkward), ReleaseNote(text: titles[number])]
+                }
             },
             rules: titles.enumerated().map { number, title in
-                Rule(
-                    key: "rule\(number)",
-                    bundle: "com.example.app\(number)",
-                    enabled: true,
-                    versions: "<1.2",
-                    attributes: [AttributeCondition(name: awkward, values: [awkward])],
-                    target: "1.2",
-                    rollout: Percentage(hundredths: 3725) ?? .all,
-                    title: title,
-                    text: awkward,
-                    lockout: true,
-                    texts: [RuleText(language: "de", title: awkward, text: awkward)],
-                    steps: [
+                Rule(key: "rule\(number)", title: title, text: awkward) {
+                    $0.bundle = "com.example.app\(number)"
+                    $0.enabled = true
+                    $0.versions = "<1.2"
+                    $0.attributes = [AttributeCondition(name: awkward, values: [awkward])]
+                    $0.target = "1.2"
+                    $0.rollout = Percentage(hundredths: 3725) ?? .all
+                    $0.lockout = true
+                    $0.texts = [RuleText(language: "de", title: awkward, text: awkward)]
+                    $0.steps = [
                         RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: Percentage(hundredths: 1) ?? .all)
                     ]
-                )
-            } + [Rule(key: "everybody", enabled: true, title: "t", text: "x")]
+                }
+            } + [
+                Rule(key: "everybody", title: "t", text: "x") {
+                    $0.enabled = true
+                }
+            ]
         )
     }
 

@@ -22,11 +22,13 @@ enum LastGoodPolicyVectors {
         token: "9794ace5-413a-4de7-97a5-aa3e4d718917",
         apps: [App(bundle: "com.example.doto")],
         rules: [
-            Rule(
-                key: "update", bundle: "com.example.doto", target: "1.2", title: "Please update",
-                text: "{target} is there", remind: DayTimeInterval(microseconds: 86_400_000_000), shows: 3,
-                skippable: true
-            )
+            Rule(key: "update", title: "Please update", text: "{target} is there") {
+                $0.bundle = "com.example.doto"
+                $0.target = "1.2"
+                $0.remind = DayTimeInterval(microseconds: 86_400_000_000)
+                $0.shows = 3
+                $0.skippable = true
+            }
         ]
     )
 
@@ -36,65 +38,64 @@ enum LastGoodPolicyVectors {
         revision: 1,
         token: "9794ace5-413a-4de7-97a5-aa3e4d718917",
         apps: [
-            App(
-                bundle: "com.example.Doto",
-                name: "Doto \"é\" \\ 😀",
-                storeLinks: [
+            App(bundle: "com.example.Doto", name: "Doto \"é\" \\ 😀") {
+                $0.storeLinks = [
                     StoreLink(platform: "android", link: "market://details?id=com.example.doto"),
                     StoreLink(platform: "ios", link: "https://apps.apple.com/app/id1"),
                 ]
-            ),
-            App(bundle: "com.example.paused", paused: true),
+            },
+            App(bundle: "com.example.paused") {
+                $0.paused = true
+            },
         ],
         releases: [
-            Release(
-                id: 1, bundle: "com.example.Doto", platform: "ios", version: "1.2", build: "42", minOS: "15",
-                regions: ["DE", "JP"], liveAt: Timestamp(microsecondsSince1970: 1_772_366_400_000_001),
-                withdrawnAt: Timestamp("2030-01-01T00:00:00Z")
-            ),
-            Release(id: 2, bundle: "com.example.Doto", platform: "ios", version: "2.0.0-beta.1", staged: true),
+            Release(id: 1, bundle: "com.example.Doto", platform: "ios", version: "1.2") {
+                $0.build = "42"
+                $0.minOS = "15"
+                $0.regions = ["DE", "JP"]
+                $0.liveAt = Timestamp(microsecondsSince1970: 1_772_366_400_000_001)
+                $0.withdrawnAt = Timestamp("2030-01-01T00:00:00Z")
+            },
+            Release(id: 2, bundle: "com.example.Doto", platform: "ios", version: "2.0.0-beta.1") {
+                $0.staged = true
+            },
         ],
         rules: [
-            Rule(
-                key: "update",
-                bundle: "com.example.Doto",
-                enabled: true,
-                position: -3,
-                versions: "<1.2",
-                builds: "<42",
-                os: ">=14",
-                platforms: ["ios", "android"],
-                regions: ["DE", "JP"],
-                languages: ["de", "zh-Hant"],
-                attributes: [
+            Rule(key: "update", title: "Update {app} / \"now\"", text: "{target}\nis there") {
+                $0.bundle = "com.example.Doto"
+                $0.enabled = true
+                $0.position = -3
+                $0.versions = "<1.2"
+                $0.builds = "<42"
+                $0.os = ">=14"
+                $0.platforms = ["ios", "android"]
+                $0.regions = ["DE", "JP"]
+                $0.languages = ["de", "zh-Hant"]
+                $0.attributes = [
                     AttributeCondition(name: "device", values: ["a"]),
                     AttributeCondition(name: "channel", values: ["beta", "É\n"]),
-                ],
-                target: "1.2",
-                soak: DayTimeInterval(microseconds: 259_200_500_000),
-                rollout: Percentage(hundredths: 3_725) ?? .all,
-                startsAt: Timestamp("2026-03-01T00:00:00Z"),
-                endsAt: Timestamp("2099-01-01T00:00:00Z"),
-                title: "Update {app} / \"now\"",
-                text: "{target}\nis there",
-                link: "store",
-                lockout: true,
-                lockoutWithoutUpdate: true,
-                final: true,
-                texts: [RuleText(language: "de", title: "Neu", text: "Da ist {target}")]
-            ),
-            Rule(
-                key: "hello", bundle: "com.example.Doto", enabled: true, title: "Hello", text: "Text of hello",
-                texts: [RuleText(language: "zh-Hant", title: "你好", text: "文字")]
-            ),
-            Rule(
-                key: "ramp",
-                bundle: "com.example.Doto",
-                enabled: true,
-                rollout: .zero,
-                title: "Ramp",
-                text: "x",
-                steps: [
+                ]
+                $0.target = "1.2"
+                $0.soak = DayTimeInterval(microseconds: 259_200_500_000)
+                $0.rollout = Percentage(hundredths: 3_725) ?? .all
+                $0.startsAt = Timestamp("2026-03-01T00:00:00Z")
+                $0.endsAt = Timestamp("2099-01-01T00:00:00Z")
+                $0.link = "store"
+                $0.lockout = true
+                $0.lockoutWithoutUpdate = true
+                $0.final = true
+                $0.texts = [RuleText(language: "de", title: "Neu", text: "Da ist {target}")]
+            },
+            Rule(key: "hello", title: "Hello", text: "Text of hello") {
+                $0.bundle = "com.example.Doto"
+                $0.enabled = true
+                $0.texts = [RuleText(language: "zh-Hant", title: "你好", text: "文字")]
+            },
+            Rule(key: "ramp", title: "Ramp", text: "x") {
+                $0.bundle = "com.example.Doto"
+                $0.enabled = true
+                $0.rollout = .zero
+                $0.steps = [
                     RolloutStep(
                         at: Timestamp(secondsSince1970: 1_772_323_200),
                         rollout: Percentage(hundredths: 1_000) ?? .all
@@ -104,12 +105,17 @@ enum LastGoodPolicyVectors {
                         rollout: Percentage(hundredths: 9_999) ?? .all
                     ),
                 ]
-            ),
-            Rule(key: "off", bundle: "com.example.paused", enabled: false, title: "Off", text: "x"),
-            Rule(
-                key: "everybody", enabled: true, position: 5, versions: "*", title: "For all", text: "Every app.",
-                link: "https://example.com/"
-            ),
+            },
+            Rule(key: "off", title: "Off", text: "x") {
+                $0.bundle = "com.example.paused"
+                $0.enabled = false
+            },
+            Rule(key: "everybody", title: "For all", text: "Every app.") {
+                $0.enabled = true
+                $0.position = 5
+                $0.versions = "*"
+                $0.link = "https://example.com/"
+            },
         ]
     )
 }

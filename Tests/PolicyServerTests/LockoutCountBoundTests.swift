@@ -12,7 +12,9 @@ struct LockoutCountBoundTests {
     @Test("At most 1,000 counts of lockouts are written at a time: all with a fuse, then those that lock out most")
     func isBounded() throws {
         let rules = (0..<700).map { number in
-            var rule = Rule(key: "r\(number)", versions: number == 650 ? "<9" : "<1", title: "t", text: "x")
+            var rule = Rule(key: "r\(number)", title: "t", text: "x") {
+                $0.versions = number == 650 ? "<9" : "<1"
+            }
             (rule.lockout, rule.lockoutWithoutUpdate) = (true, true)
             rule.fuse = number % 100 == 0 ? Percentage(hundredths: 500) : nil
             return rule

@@ -128,7 +128,7 @@ struct ConcurrentEditTests {
         _ random: SeededGenerator
     ) async -> (Made?, String) {
         var random = random
-        let editing = PolicyEditing(connection, logger: TestDatabase.logger)
+        let editing = PolicyTransaction(connection, logger: TestDatabase.logger)
         let (key, column, kind) = (random.pick(keys), random.pick(columns), Int.random(in: 0..<10, using: &random))
         let (asks, reviewsAll) = (random.chance(50), random.chance(50))
         let seen = Mutex<DryRun?>(nil)

@@ -159,10 +159,10 @@ struct CountStoreTests {
         ] {
             try client.set(UTF8Text(name), to: .text(UTF8Text(value)))
         }
-        var bytes: [UInt8] = []
-        let length = client.writeKind(ofApp: bundle, into: &bytes)
+        var bytes = ByteWriter()
+        client.writeKind(ofApp: bundle, to: &bytes)
         var batch = CountBatch()
-        let kind = ClientKind(bytes: bytes[..<length])
+        let kind = bytes.withBytes { ClientKind(bytes: $0) }
         batch.checks = [CheckCount(hour: Self.noon, kind: kind, checks: 1, messages: 1, lockouts: 1)]
         try await add(batch, server)
         try await add(batch, server)

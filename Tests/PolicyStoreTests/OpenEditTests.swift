@@ -102,7 +102,7 @@ struct OpenEditTests {
             }
         }
         try await planner.execute("ROLLBACK PREPARED 'it''s'")
-        #expect(try await OpenEdit.all(owner).isEmpty)
+        #expect(try await owner.withSession { try OpenEdit.all($0) }.isEmpty)
         #expect(try await owner.query("SELECT note FROM rules WHERE key = 'k0'").value(as: String.self) == "n")
     }
 
@@ -139,7 +139,7 @@ struct OpenEditTests {
         let keys = (0..<6).map { "k\($0)" }
         let key = random.pick(keys)
         let step = "'21\(Int.random(in: 10...12, using: &random))-01-0\(Int.random(in: 1...9, using: &random))Z'"
-        let editing = PolicyEditing(connection, logger: Logger(label: "test"))
+        let editing = PolicyTransaction(connection, logger: Logger(label: "test"))
         let author = EditAuthor(osUser: nil, why: nil)
         switch Int.random(in: 0..<100, using: &random) {
         case ..<30:

@@ -87,8 +87,8 @@ struct PlannerTests {
     }
 
     private static func expectReader(_ role: String, _ owner: PostgresConnection) async throws {
-        #expect(try await OpenEdit.all(owner).isEmpty)
-        #expect(try await OpenEdit.all(owner, includesReaders: true).map(\.role) == [role])
+        #expect(try await owner.withSession { try OpenEdit.all($0) }.isEmpty)
+        #expect(try await owner.withSession { try OpenEdit.all($0, includesReaders: true) }.map(\.role) == [role])
     }
 
     /// Edits as an admin, finds who holds the edit up, ends that session, and edits again.
@@ -98,7 +98,7 @@ struct PlannerTests {
             try await admin.execute("SET lock_timeout = '1ms'; UPDATE rules SET title = 'v'")
         }
         #expect(refusal?.sqlState == .lockNotAvailable)
-        let holding = try await OpenEdit.all(admin)
+        let holding = try await admin.withSession { try OpenEdit.all($0) }
         #expect(holding.map(\.role) == [holder])
         #expect(try await admin.query("SELECT login FROM end_open_edits()").value(as: String.self) == holder)
         try await admin.execute("SET lock_timeout = '10s'; UPDATE rules SET title = 'v'")

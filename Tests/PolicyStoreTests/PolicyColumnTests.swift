@@ -236,7 +236,7 @@ struct PolicyColumnTests {
         let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.rows)
         let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
-        let editing = PolicyEditing(connection, logger: TestDatabase.logger)
+        let editing = PolicyTransaction(connection, logger: TestDatabase.logger)
         let now = Timestamp(secondsSince1970: 1_772_366_400)
         for column in try await Self.catalogue(owner) where !column.isGenerated {
             // These cannot be edited by themselves, or at all: a key stays, a step of this rule would have to go first.

@@ -40,64 +40,67 @@ struct PolicyReaderTests {
         #expect(policy.revision == 1)
         #expect(
             policy.apps == [
-                App(
-                    bundle: "com.example.Doto", name: "Dotö \"x\"", paused: true, storeID: 9_007_199_254_740_991,
-                    seller: "Ü", storeLinks: [StoreLink(platform: "ios", link: "https://example.com/a")],
-                    feedTemplates: [FeedTemplate(name: "v.json", contentType: "application/json", body: "{\n}")]
-                )
+                App(bundle: "com.example.Doto", name: "Dotö \"x\"") {
+                    $0.paused = true
+                    $0.storeID = 9_007_199_254_740_991
+                    $0.seller = "Ü"
+                    $0.storeLinks = [StoreLink(platform: "ios", link: "https://example.com/a")]
+                    $0.feedTemplates = [FeedTemplate(name: "v.json", contentType: "application/json", body: "{\n}")]
+                }
             ]
         )
         let release = try #require(policy.releases.first)
         #expect(
             release
-                == Release(
-                    id: release.id, bundle: "com.example.Doto", platform: "ios", version: "v1.2", build: "42",
-                    minOS: "15", regions: ["DE", "US"], liveAt: Timestamp("2026-03-01T12:00:00.000001Z"), staged: false,
-                    withdrawnAt: Timestamp("2026-04-01T12:00:00Z"),
-                    notes: [ReleaseNote(language: "de", text: "Neu"), ReleaseNote(text: "New\nÄ {app}")]
-                )
+                == Release(id: release.id, bundle: "com.example.Doto", platform: "ios", version: "v1.2") {
+                    $0.build = "42"
+                    $0.minOS = "15"
+                    $0.regions = ["DE", "US"]
+                    $0.liveAt = Timestamp("2026-03-01T12:00:00.000001Z")
+                    $0.staged = false
+                    $0.withdrawnAt = Timestamp("2026-04-01T12:00:00Z")
+                    $0.notes = [ReleaseNote(language: "de", text: "Neu"), ReleaseNote(text: "New\nÄ {app}")]
+                }
         )
+        let steps = [
+            RolloutStep(
+                at: try #require(Timestamp("2026-03-02T00:00:00Z")),
+                rollout: try #require(Percentage(hundredths: 3_725))
+            ),
+            RolloutStep(at: try #require(Timestamp("2026-03-03T00:00:00Z")), rollout: .all),
+        ]
         #expect(
             policy.rules == [
-                Rule(
-                    key: "k",
-                    bundle: "com.example.Doto",
-                    enabled: false,
-                    position: -3,
-                    versions: "<1.2",
-                    builds: "<42",
-                    os: ">=14",
-                    platforms: ["ios", "android"],
-                    regions: ["DE"],
-                    languages: ["de", "zh-Hant"],
-                    attributes: [
+                Rule(key: "k", title: "Title", text: "Line\nÄ \"{app}\"") {
+                    $0.bundle = "com.example.Doto"
+                    $0.enabled = false
+                    $0.position = -3
+                    $0.versions = "<1.2"
+                    $0.builds = "<42"
+                    $0.os = ">=14"
+                    $0.platforms = ["ios", "android"]
+                    $0.regions = ["DE"]
+                    $0.languages = ["de", "zh-Hant"]
+                    $0.attributes = [
                         AttributeCondition(name: "n", values: ["1"]),
                         AttributeCondition(name: "channel", values: ["beta", "a\"b"]),
-                    ],
-                    target: "1.2",
-                    soak: DayTimeInterval(microseconds: 93_600_500_000),
-                    rollout: .zero,
-                    heldAt: Timestamp("2026-03-02T12:00:00.000001Z"),
-                    startsAt: Timestamp("2026-03-01T12:00:00Z"),
-                    endsAt: Timestamp("2026-05-01T12:00:00Z"),
-                    title: "Title",
-                    text: "Line\nÄ \"{app}\"",
-                    link: "store",
-                    remind: DayTimeInterval(microseconds: 93_600_000_000),
-                    shows: 1_000,
-                    skippable: true,
-                    lockout: true,
-                    lockoutWithoutUpdate: true,
-                    final: true,
-                    texts: [RuleText(language: "de", title: "Titel", text: "Text")],
-                    steps: [
-                        RolloutStep(
-                            at: try #require(Timestamp("2026-03-02T00:00:00Z")),
-                            rollout: try #require(Percentage(hundredths: 3_725))
-                        ),
-                        RolloutStep(at: try #require(Timestamp("2026-03-03T00:00:00Z")), rollout: .all),
                     ]
-                )
+                    $0.target = "1.2"
+                    $0.soak = DayTimeInterval(microseconds: 93_600_500_000)
+                    $0.rollout = .zero
+                    $0.heldAt = Timestamp("2026-03-02T12:00:00.000001Z")
+                    $0.startsAt = Timestamp("2026-03-01T12:00:00Z")
+                    $0.endsAt = Timestamp("2026-05-01T12:00:00Z")
+                    $0.link = "store"
+                    $0.remind = DayTimeInterval(microseconds: 93_600_000_000)
+                    $0.shows = 1_000
+                    $0.skippable = true
+                    $0.lockout = true
+                    $0.lockoutWithoutUpdate = true
+                    $0.final = true
+                    $0.texts = [RuleText(language: "de", title: "Titel", text: "Text")]
+                    $0.steps = steps
+                }
             ]
         )
     }

@@ -115,7 +115,7 @@ struct SchemaFaultTests {
             }
             await role.close()
             let admin = try await server.connect(user: "versiongate_admin")
-            let edited = try await PolicyEditing(admin, logger: TestDatabase.logger)
+            let edited = try await PolicyTransaction(admin, logger: TestDatabase.logger)
                 .commit(by: EditAuthor(osUser: nil, why: nil)) { editor in
                     try editor.insert([.init(\App.bundle, "a")])
                 }

@@ -100,7 +100,7 @@ struct SchemaMigratorTests {
         let newer = SchemaError.newer(unknown: ["9999_future"])
         await #expect(throws: newer) { try await SchemaMigrator(logger: TestDatabase.logger).migrate(connection) }
         await #expect(throws: newer) {
-            try await PolicyEditing(connection, logger: TestDatabase.logger)
+            try await PolicyTransaction(connection, logger: TestDatabase.logger)
                 .commit(by: EditAuthor(osUser: nil, why: nil)) { try $0.insert([.init(\App.bundle, "a")]) }
         }
         #expect(try await PolicyReader.policy(connection).rules == [])

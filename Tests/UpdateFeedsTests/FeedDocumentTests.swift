@@ -17,10 +17,9 @@ enum FeedExample {
             "https://apps.apple.com/app/doto/id123456789?mt=8&l=en", "https://play.google.com/store/apps/details?id=d",
             "https://example.com/doto.dmg",
         ]
-        let app = App(
-            bundle: bundle, name: "Doto & Co",
-            storeLinks: zip(platforms, links).map { StoreLink(platform: $0, link: $1) }
-        )
+        let app = App(bundle: bundle, name: "Doto & Co") {
+            $0.storeLinks = zip(platforms, links).map { StoreLink(platform: $0, link: $1) }
+        }
         var releases: [Release] = []
         for platform in platforms {
             for (version, build) in [("1.0.0", "10"), ("1.1.0", "20"), ("1.2.0", "30"), ("1.3.0", "40")] {
@@ -317,9 +316,16 @@ struct FeedTrapTests {
     @Test("Look-up: of several apps with one number the one is found that has it recorded, in whatever order they come")
     func lookupOfSeveral() throws {
         let linked = ["z.z", "b.b", "M.m"].map { bundle in
-            App(bundle: bundle, storeLinks: [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id5")])
+            App(bundle: bundle) {
+                $0.storeLinks = [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id5")]
+            }
         }
-        let apps = linked + [App(bundle: "c.c", storeID: 5)]
+        let apps =
+            linked + [
+                App(bundle: "c.c") {
+                    $0.storeID = 5
+                }
+            ]
         for order in [apps, apps.reversed(), [apps[3], apps[1], apps[0], apps[2]]] {
             let policy = try CompiledPolicy(Policy(revision: 1, token: "t", apps: order))
             #expect(policy.section(ofStoreID: 5)?.app?.bundle == "c.c")
@@ -337,7 +343,10 @@ struct FeedTrapTests {
     @Test("An app that was removed is in no document, and its checks are those of an unknown app")
     func removedApp() throws {
         var policy = try FeedExample.policy().policy
-        policy.rules.append(Rule(key: "every", enabled: true, title: "{app}", text: "x"))
+        policy.rules.append(
+            Rule(key: "every", title: "{app}", text: "x") {
+                $0.enabled = true
+            })
         let update = PolicyUpdate(
             bundles: [FeedExample.bundle], includesRulesForEveryApp: false, policy: Policy(revision: 2, token: "u")
         )
@@ -592,9 +601,9 @@ struct FeedLossTests {
         let lockout = TestPolicy.rule("a") { ($0.versions, $0.lockout) = ("<1.2.0", true) }
         let template: FeedFormat? = nil
         for (format, query, lost) in [
-            (.iVersion, [], "The lockout is lost: the format has none."), (.updates, [], nil),
+            (.iVersion, [], "The lockout is left out: this format has none."), (.updates, [], nil),
             (.princeOfVersions, [], nil),
-            (.lookup, [], "The lockout is lost, except with upgrader: its clients cannot put the update off."),
+            (.lookup, [], "The lockout is left out, except with upgrader: its clients cannot put the update off."),
             (.appcast, [("for", "flutter")], nil),
             (.appcast, [("for", "sparkle")], "Nobody is locked out: clients cannot skip the update, and go on."),
             (template, [("platform", "ios")], nil),
@@ -623,7 +632,7 @@ struct FeedLossTests {
             try losses(.iVersion, above, [("os", "18")]).first?.hasPrefix("a: Clients below 1.3.0 are told") == true
         )
         let single = TestPolicy.rule("a") { $0.versions = "1.1.0" }
-        #expect(try losses(.iVersion, single).first?.hasPrefix("a: A document says") == true)
+        #expect(try losses(.iVersion, single).first?.hasPrefix("a: A document can only say") == true)
         #expect(try losses(.iVersion, single, [("version", "1.1.0")]) == [])
         for change in [{ $0.enabled = false }, { $0.endsAt = TestPolicy.noon }] as [(inout Rule) -> Void] {
             var off = single
@@ -662,6 +671,6 @@ struct FeedLossTests {
         let crowded = try losses(.updates, rule) { policy in
             policy.rules += (0..<2_000).map { number in TestPolicy.rule("r\(number)") { $0.versions = "<0.1" } }
         }
-        #expect(crowded.count == 2_001 && crowded[0].contains("count more than 2000 together"))
+        #expect(crowded.count == 2_001 && crowded[0].contains("more than 2000 rules and releases in all"))
     }
 }

@@ -77,10 +77,9 @@ struct AnswerTests {
             TestPolicy.rule("c") { ($0.versions, $0.target, $0.lockout, $0.shows) = ("<1.1", "1.2", true, 1) },
             TestPolicy.rule("d") { $0.target = "1.2" },
         ]
-        let app = App(
-            bundle: TestPolicy.bundle, name: "Doto",
-            storeLinks: [StoreLink(platform: "ios", link: "https://example.com/ios")]
-        )
+        let app = App(bundle: TestPolicy.bundle, name: "Doto") {
+            $0.storeLinks = [StoreLink(platform: "ios", link: "https://example.com/ios")]
+        }
         let policy = try CompiledPolicy(
             Policy(revision: 1, token: "", apps: [app], releases: [TestPolicy.release("1.2")], rules: rules)
         )

@@ -5,9 +5,9 @@ import UpdatePolicy
 @Suite("Client kind")
 struct ClientKindTests {
     private func kind(_ members: KeyValuePairs<String, String>, ofApp bundle: String = "App") throws -> ClientKind {
-        var bytes: [UInt8] = []
-        let length = try TestPolicy.client(members).writeKind(ofApp: bundle, into: &bytes)
-        return ClientKind(bytes: bytes[..<length])
+        var bytes = ByteWriter()
+        try TestPolicy.client(members).writeKind(ofApp: bundle, to: &bytes)
+        return bytes.withBytes { ClientKind(bytes: $0) }
     }
 
     @Test("A kind has the members that are counted, as the client wrote them, and the bundle as the policy spells it")
@@ -97,14 +97,16 @@ struct ClientKindTests {
 
     @Test("A kind becomes a coarse one, of its platform and a release alone, in the same room")
     func coarse() throws {
-        var bytes: [UInt8] = []
+        var bytes = ByteWriter()
         let client = try TestPolicy.client([
             "version": "v01.20.0", "build": "7", "platform": "iPadOS", "region": "DE", "os": "17",
         ])
-        _ = client.writeKind(ofApp: "App", into: &bytes)
+        client.writeKind(ofApp: "App", to: &bytes)
         for version in ["1.20", String(repeating: "1", count: 128)] {
-            let length = Client.writeCoarseKind(ofVersion: version, in: &bytes)
-            #expect(ClientKind(bytes: bytes[..<length]) == ClientKind(bundle: "App", platform: "ios", version: version))
+            Client.writeCoarseKind(ofVersion: version, to: &bytes)
+            #expect(
+                bytes.withBytes { ClientKind(bytes: $0) }
+                    == ClientKind(bundle: "App", platform: "ios", version: version))
         }
     }
 
@@ -117,7 +119,9 @@ struct ClientKindTests {
                 apps: [App(bundle: "a"), App(bundle: "b")],
                 releases: [
                     Release(id: 1, bundle: "a", platform: "ios", version: "1.20"),
-                    Release(id: 2, bundle: "a", platform: "ios", version: "2.0", staged: true),
+                    Release(id: 2, bundle: "a", platform: "ios", version: "2.0") {
+                        $0.staged = true
+                    },
                     Release(id: 3, bundle: "b", platform: "ios", version: "3.0"),
                 ]
             )
@@ -136,11 +140,11 @@ struct ClientKindTests {
 
     @Test("A kind is written into room that is there, however long the bundle is")
     func growsItsRoom() throws {
-        var bytes = [UInt8](repeating: 0xFF, count: 16)
+        var bytes = ByteWriter()
         let client = try TestPolicy.client(["version": "1.2"])
         for bundle in [String(repeating: "b", count: 2_000), "", "short"] {
-            let length = client.writeKind(ofApp: bundle, into: &bytes)
-            let kind = ClientKind(bytes: bytes[..<length])
+            client.writeKind(ofApp: bundle, to: &bytes)
+            let kind = bytes.withBytes { ClientKind(bytes: $0) }
             #expect(kind.bundle == bundle)
             #expect(kind.version == "1.2")
             #expect(kind.os == nil)

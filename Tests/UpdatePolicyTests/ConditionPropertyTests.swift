@@ -22,7 +22,7 @@ struct ConditionPropertyTests {
                 let platform = policy.platformNumbers.number(of: client)
                 for group in [app?.rules, policy.rulesForEveryApp].compactMap(\.self) {
                     let facts = CheckFacts(client, platform: platform, time: time, on: group.scales)
-                    var offers = OfferSearch(.lenient)
+                    var offers = OfferSearch(.pass)
                     for index in group.rules.indices {
                         let first = group.firstUnmetCondition(of: index, by: client, facts, app, &offers)
                         let asked = Condition.allCases.first {

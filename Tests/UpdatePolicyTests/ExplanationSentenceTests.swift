@@ -69,7 +69,7 @@ struct ExplanationSentenceTests {
             ["version": "1.0", "platform": "macos", "os": "16.7.0"], releases: [mac("2.0", "26")], lock(below: "2.0")
         ),
         Case(
-            "k is not sent: 2.0 needs macOS 26, this client has 10.16.",
+            "k is not sent: 2.0 needs macOS 26, but this client has 10.16.",
             ["version": "1.0", "platform": "macos", "os": "10.16"], releases: [mac("2.0", "26")]
         ) { $0.target = "2.0" },
         Case(
@@ -114,18 +114,18 @@ struct ExplanationSentenceTests {
             $0.versions = "<1.2"
         },
         Case(
-            "k is not sent: it is for version >=1.2 (1.2 or later), this client has 1.2-rc1; 1.2-rc1 is read as a "
+            "k is not sent: it is for version >=1.2 (1.2 or later), but this client has 1.2-rc1; 1.2-rc1 is read as a "
                 + "pre-release, which is below 1.2.",
             ["version": "1.2-rc1"]
         ) { $0.versions = ">=1.2" },
         Case(
-            "k is not sent: it asks for 5.6.21+2300199, this client has 5.6.21+2300181; +2300199 and +2300181 count for "
+            "k is not sent: its target is 5.6.21+2300199, and this client has 5.6.21+2300181; +2300199 and +2300181 count for "
                 + "nothing.",
             ["version": "5.6.21+2300181", "platform": "ios"],
             releases: [TestPolicy.release("5.6.21") { $0.build = "2300199" }]
         ) { $0.target = "5.6.21+2300199" },
         Case(
-            "k is not sent: it asks for 5.6.21, this client has 5.6.21+7; +7 counts for nothing.",
+            "k is not sent: its target is 5.6.21, and this client has 5.6.21+7; +7 counts for nothing.",
             ["version": "5.6.21+7", "platform": "ios"]
         ) { $0.target = "5.6.21" },
         Case(
@@ -162,21 +162,21 @@ struct ExplanationSentenceTests {
             rule.lockoutWithoutUpdate = true
         },
         Case(
-            "k is sent without the lockout: 1.2 needs iOS 15, this client has 14.", old,
+            "k is sent without the lockout: 1.2 needs iOS 15, but this client has 14.", old,
             releases: [release { $0.minOS = "15" }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 needs iOS 15, the client sent no os that can be read.",
+            "k is sent without the lockout: 1.2 needs iOS 15, but the client sent no os that can be read.",
             ["version": "1.1", "platform": "ios"],
             releases: [TestPolicy.release("1.1"), release { $0.minOS = "15" }],
             lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is for JP, US, this client is in DE.", old,
+            "k is sent without the lockout: 1.2 is for JP, US, but this client is in DE.", old,
             releases: [release { $0.regions = ["JP", "US"] }], lock
         ),
         Case(
-            "k is sent without the lockout: 1.2 is for JP, the client sent no region.",
+            "k is sent without the lockout: 1.2 is for JP, but the client sent no region.",
             ["version": "1.1", "platform": "ios"], releases: [release { $0.regions = ["JP"] }], lock
         ),
         Case(
@@ -215,52 +215,53 @@ struct ExplanationSentenceTests {
             "k is sent without the lockout: the client sent no version that can be read, so 1.2 may be what it has.",
             ["version": "x", "platform": "ios"], releases: [release()]
         ) { $0.lockout = true },
-        Case("k is not sent: it is for ios, android, this client is on web.", ["platform": "web"]) {
+        Case("k is not sent: it is for ios, android, but this client is on web.", ["platform": "web"]) {
             $0.platforms = ["ios", "android"]
         },
-        Case("k is not sent: it is for ios, the client sent no platform.") { $0.platforms = ["ios"] },
-        Case("k is not sent: it is for version <1.2 (before 1.2), this client has 1.3.", ["version": "1.3"]) {
+        Case("k is not sent: it is for ios, but the client sent no platform.") { $0.platforms = ["ios"] },
+        Case("k is not sent: it is for version <1.2 (before 1.2), but this client has 1.3.", ["version": "1.3"]) {
             $0.versions = "<1.2"
         },
-        Case("k is not sent: it is for version <1.2 (before 1.2), the client sent no version.") {
+        Case("k is not sent: it is for version <1.2 (before 1.2), but the client sent no version.") {
             $0.versions = "<1.2"
         },
         Case(
-            "k is not sent: it is for version <1.2 (before 1.2), this client has x (cannot be read as a version).",
+            "k is not sent: it is for version <1.2 (before 1.2), but this client has x (cannot be read as a version).",
             ["version": "x"]
         ) { $0.versions = "<1.2" },
-        Case("k is not sent: it is for build 7, this client has 8.", ["build": "8"]) { $0.builds = "7" },
-        Case("k is not sent: it is for build 7, the client sent no build.") { $0.builds = "7" },
-        Case("k is not sent: it is for iOS <15, this client has 16.", ["platform": "ios", "os": "16"]) {
+        Case("k is not sent: it is for build 7, but this client has 8.", ["build": "8"]) { $0.builds = "7" },
+        Case("k is not sent: it is for build 7, but the client sent no build.") { $0.builds = "7" },
+        Case("k is not sent: it is for iOS <15, but this client has 16.", ["platform": "ios", "os": "16"]) {
             $0.os = "<15"
         },
-        Case("k is not sent: it is for os <15, the client sent no os.") { $0.os = "<15" },
-        Case("k is not sent: it is for JP, this client is in DE.", ["region": "DE"]) { $0.regions = ["JP"] },
-        Case("k is not sent: it is for JP, the client sent no region.") { $0.regions = ["JP"] },
-        Case("k is not sent: it is for the language de, fr, this client's is en.", ["language": "en"]) {
+        Case("k is not sent: it is for os <15, but the client sent no os.") { $0.os = "<15" },
+        Case("k is not sent: it is for JP, but this client is in DE.", ["region": "DE"]) { $0.regions = ["JP"] },
+        Case("k is not sent: it is for JP, but the client sent no region.") { $0.regions = ["JP"] },
+        Case("k is not sent: it is for the language de, fr, but this client's is en.", ["language": "en"]) {
             $0.languages = ["de", "fr"]
         },
-        Case("k is not sent: it is for the language de, the client sent no language.") { $0.languages = ["de"] },
-        Case("k is not sent: it asks for channel beta, this client sent stable.", ["channel": "stable"]) {
+        Case("k is not sent: it is for the language de, but the client sent no language.") { $0.languages = ["de"] },
+        Case("k is not sent: it asks for channel beta, but this client sent stable.", ["channel": "stable"]) {
             $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
         },
-        Case("k is not sent: it asks for channel beta, the client did not send it.") {
+        Case("k is not sent: it asks for channel beta, but the client did not send it.") {
             $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
         },
-        Case("k is not sent: it asks for 1.2, this client has 1.3.", ["version": "1.3"]) { $0.target = "1.2" },
-        Case("k is not sent: it asks for 1.2, the client sent no version.") { $0.target = "1.2" },
-        Case("k is not sent: it asks for 1.2, the client sent x (cannot be read as a version).", ["version": "x"]) {
+        Case("k is not sent: its target is 1.2, and this client has 1.3.", ["version": "1.3"]) { $0.target = "1.2" },
+        Case("k is not sent: its target is 1.2, but the client sent no version.") { $0.target = "1.2" },
+        Case("k is not sent: its target is 1.2, but the client sent x (cannot be read as a version).", ["version": "x"])
+        {
             $0.target = "1.2"
         },
-        Case("k is not sent: 1.2 needs iOS 15, this client has 14.", old, releases: [release { $0.minOS = "15" }]) {
+        Case("k is not sent: 1.2 needs iOS 15, but this client has 14.", old, releases: [release { $0.minOS = "15" }]) {
             $0.target = "1.2"
         },
-        Case("k is not sent: it waits for a release, the client sent no platform.", ["version": "1.1"]) {
+        Case("k is not sent: it waits for a release, but the client sent no platform.", ["version": "1.1"]) {
             $0.target = "1.2"
         },
-        Case("k is not sent: it asks for 1.2, no release for iOS reaches that.", old) { $0.target = "1.2" },
+        Case("k is not sent: its target is 1.2, and no release for iOS reaches it.", old) { $0.target = "1.2" },
         Case(
-            "k is not sent: it asks for 1.2, the newest release for this client is 1.1.", old,
+            "k is not sent: its target is 1.2, but the newest release for this client is 1.1.", old,
             releases: [TestPolicy.release("1.1")]
         ) { $0.target = "1.2" },
         Case("k is not sent: it starts at <2026-03-01T14:00:00Z>.") { $0.startsAt = TestPolicy.hours(2) },
@@ -273,11 +274,16 @@ struct ExplanationSentenceTests {
             $0.heldAt = TestPolicy.hours(-1)
         },
         Case(
-            "k is not sent: the rollout is 25 %; this installation is not included until it passes 58.65 %.",
+            "k is not sent: the rollout is 25 %; this installation is not included until the rollout passes 58.65 %.",
             ["install": "a"], quarter
         ),
         Case("k is not sent: it is disabled.") { $0.enabled = false },
-        Case("k is not sent: the app is paused.", app: App(bundle: TestPolicy.bundle, paused: true)) { _ in },
+        Case(
+            "k is not sent: the app is paused.",
+            app: App(bundle: TestPolicy.bundle) {
+                $0.paused = true
+            }
+        ) { _ in },
     ]
 
     @Test(

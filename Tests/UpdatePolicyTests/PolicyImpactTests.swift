@@ -17,7 +17,12 @@ struct PolicyImpactTests {
         let client = try TestPolicy.client(["version": "1.0", "platform": "ios"])
         return PolicyImpact(
             from: try TestPolicy.policy(
-                before, releases: releases, apps: [App(bundle: TestPolicy.bundle, paused: pausedBefore)]
+                before, releases: releases,
+                apps: [
+                    App(bundle: TestPolicy.bundle) {
+                        $0.paused = pausedBefore
+                    }
+                ]
             ),
             to: try TestPolicy.policy(after, releases: releasesAfter ?? releases),
             clients: [WeightedClient(client, checks: 100)],
@@ -208,7 +213,11 @@ struct PolicyImpactTests {
 
     @Test("The impact of an edit judges the share of the app where it is largest")
     func largestShare() throws {
-        let other = Rule(key: "lock", bundle: "other", title: "t", text: "x", lockout: true, lockoutWithoutUpdate: true)
+        let other = Rule(key: "lock", title: "t", text: "x") {
+            $0.bundle = "other"
+            $0.lockout = true
+            $0.lockoutWithoutUpdate = true
+        }
         var client = Client()
         try client.set("bundle", to: .text("other"))
         let impact = PolicyImpact(

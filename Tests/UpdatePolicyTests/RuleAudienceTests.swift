@@ -17,9 +17,9 @@ struct RuleAudienceTests {
         }
         for (expected, change) in [
             ("everyone", { _ in }), ("iOS, system <16", { ($0.platforms, $0.os) = (["ios"], "<16") }),
-            ("below 1.2, language de and fr", { ($0.target, $0.languages) = ("1.2", ["de", "fr"]) }),
+            ("below 1.2, language de or fr", { ($0.target, $0.languages) = ("1.2", ["de", "fr"]) }),
             (
-                "2.0, build 77, iOS, DE and AT, channel beta",
+                "2.0, build 77, iOS, DE or AT, channel beta",
                 {
                     ($0.versions, $0.builds, $0.platforms, $0.regions) = ("=2.0", "=77", ["ios"], ["DE", "AT"])
                     $0.attributes = channel(["beta"])
@@ -27,9 +27,9 @@ struct RuleAudienceTests {
             ),
             (">=1.0 <2.0", { $0.versions = ">=1.0 <2.0" }), ("=1.x", { $0.versions = "=1.x" }),
             ("build <100", { $0.builds = "<100" }),
-            ("channel \"beta, DE\" and a", { $0.attributes = channel(["beta, DE", "a"]) }),
-            ("AT, BE, CH, DE, ES and 2 more", { $0.regions = regions }),
-            ("AT, BE, CH, DE, ES and FR", { $0.regions = Array(regions.prefix(6)) }),
+            ("channel \"beta, DE\" or a", { $0.attributes = channel(["beta, DE", "a"]) }),
+            ("AT, BE, CH, DE, ES or 2 more", { $0.regions = regions }),
+            ("AT, BE, CH, DE, ES or FR", { $0.regions = Array(regions.prefix(6)) }),
         ] as [(String, (inout Rule) -> Void)] {
             #expect(audience(change) == expected)
         }

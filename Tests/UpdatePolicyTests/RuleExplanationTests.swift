@@ -10,8 +10,12 @@ struct RuleExplanationTests {
         every.bundle = nil
         every.text = "{app} {target}"
         let apps = [
-            App(bundle: "a.b", paused: true),
-            App(bundle: "c.d", name: "{target}", storeLinks: [StoreLink(platform: "iOS", link: "https://c.d")]),
+            App(bundle: "a.b") {
+                $0.paused = true
+            },
+            App(bundle: "c.d", name: "{target}") {
+                $0.storeLinks = [StoreLink(platform: "iOS", link: "https://c.d")]
+            },
         ]
         let policy = try TestPolicy.policy([every], apps: apps)
         let unknown = policy.messages(for: try TestPolicy.client(["bundle": "X.Y"]), at: TestPolicy.noon)
@@ -56,7 +60,7 @@ struct RuleExplanationTests {
         #expect(matches[2] == nil)
         let bucket = Bucket(key: "some", install: "i").number
         #expect(
-            matches[3] == "\"some\" is for <1.2, iOS, DE and AT, channel beta; this client sent platform ios, version"
+            matches[3] == "\"some\" is for <1.2, iOS, DE or AT, channel beta; this client sent platform ios, version"
                 + " 1.1, region de_DE, channel beta; its installation is at \(Percentage(hundredths: bucket) ?? .zero) % of the"
                 + " 99.99 % that are reached."
         )
@@ -70,10 +74,19 @@ struct RuleExplanationTests {
             paused: Bool = false,
             at time: Timestamp = TestPolicy.noon
         ) throws -> [String] {
-            let policy = try TestPolicy.policy(rules, apps: [App(bundle: TestPolicy.bundle, paused: paused)])
+            let policy = try TestPolicy.policy(
+                rules,
+                apps: [
+                    App(bundle: TestPolicy.bundle) {
+                        $0.paused = paused
+                    }
+                ])
             return policy.explain(try TestPolicy.client(members), at: time).map(\.told)
         }
-        let every = Rule(key: "every", title: "t", text: "t", lockout: true, lockoutWithoutUpdate: true)
+        let every = Rule(key: "every", title: "t", text: "t") {
+            $0.lockout = true
+            $0.lockoutWithoutUpdate = true
+        }
         let paused = "no match, paused: false | true | -"
         #expect(try told([TestPolicy.rule("own"), every], paused: true) == [paused, paused])
         let final = [

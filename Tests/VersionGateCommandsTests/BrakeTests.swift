@@ -74,7 +74,7 @@ struct BrakeTests {
                 try await server.check(Self.client) { $0 == Self.lockout }
                 try await Self.expect(brake: false, server)
                 #expect(try await server.management("/metrics").body.contains("versiongate_brake 0\n"))
-                #expect(try await versiongate.run("brake off").output.contains("was off already"))
+                #expect(try await versiongate.run("brake off").output.contains("was already off"))
             }
             #expect(ending.errors.contains("The brake is on: lockouts are sent as plain messages"))
             #expect(ending.errors.contains("incident 42"))

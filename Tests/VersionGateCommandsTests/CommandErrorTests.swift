@@ -1,6 +1,6 @@
-import PolicyStore
 import Testing
 
+@testable import PolicyStore
 @testable import VersionGateCommands
 
 @Suite("Command errors")

@@ -51,7 +51,7 @@ struct CommandTerminalTests {
                 #expect(shown.contains(row) && shown.contains(summary), "\(shown)")
                 #expect(shown.hasSuffix("/\(database.name)"), "\(shown)")
                 try terminal.type("\(answer)\n")
-                try await terminal.expect("nothing was changed, as the answer was not y")
+                try await terminal.expect("cancelled; nothing was changed")
                 #expect(try await database.revision() == revision)
             }
             try terminal.type("versiongate \(line)\n")

@@ -30,12 +30,12 @@ struct DocumentTests {
     /// Blocks that are not carried out here: the page, how they begin, and why, or what holds them.
     private static let others: [(page: String, beginning: String, reason: String)] = [
         ("CommandLine", "source <(versiongate --generate-completion-script bash)", "CompletionTests"),
-        ("CommandLine", "versiongate user add", "UserCommandTests, which may add roles"),
         ("CommandLine", "deploy/recipes/each-change", "RecipeTests, which end it"),
         ("Gateways", "versiongate serve --host", "SettingTests; the address is none of this machine"),
         ("Install", "CREATE ROLE versiongate_owner", "DeploymentTests"),
         ("Install", "export DATABASE_URL", "DeploymentTests"),
         ("Install", "\\password versiongate_server", "DeploymentTests"),
+        ("CommandLine", "versiongate user add", "UserCommandTests, which may add roles"),
         ("Install", "$ versiongate user add anna", "UserCommandTests, which may add roles"),
         ("Install", "sudo systemctl enable", "Tests/SystemdTests"),
         ("Install", "versiongate serve --port 443", "TLSTests; only root may listen there"),
@@ -54,7 +54,6 @@ struct DocumentTests {
             "SQL", "BEGIN;\nUPDATE rules SET enabled = true WHERE key = 'update-2.4'",
             "Tests/Cases/sql/role-planner.case"
         ),
-        ("Upgrade", "docker compose", "takes Docker"),
         ("Upgrade", "GRANT versiongate_viewer", "UserCommandTests, which may add roles"),
         ("Upgrade", "CREATE ROLE versiongate_server_2", "UserCommandTests, which may add roles"),
     ]
@@ -110,15 +109,10 @@ struct DocumentTests {
 
     /// What clients get when a page is over, and got at its revisions.
     private static let outcomes = [
-        "README": [
-            ("--at +25h version=1.0", #"[["update-1.2",null]]"#), ("version=1.1", "[]"),
-            ("--revision 7 version=1.1", #"[["block-1.1",true]]"#),
-        ],
         "QuickStart": [
-            ("--revision 8 --at +25h version=1.1", #"[["update-1.2",null]]"#),
-            ("--revision 9 version=1.0", #"[["block-1.0",true]]"#), ("--revision 10 version=1.0", "[]"),
-            ("version=1.1", "[]"),
-        ],
+            ("--revision 7 version=1.1", #"[["block-1.1",true]]"#),
+            ("--revision 8 --at +25h version=1.1", #"[["update-1.2",null]]"#), ("version=1.1", "[]"),
+        ]
     ]
 
     /// Carries out the rows of a table that names commands, what they print, and commands that end that.

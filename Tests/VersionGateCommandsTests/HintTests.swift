@@ -44,7 +44,7 @@ private struct Proposal {
             }
             return [Proposal(text: String(match.2), words: words)]
         }
-        let places = /(?:by itself: |; write |with blanks: |behind "=": |name the file: )(--[a-z-]+[ =].+)/
+        let places = /(?:by itself: |; write |with spaces: |behind "=": |name the file: )(--[a-z-]+[ =].+)/
         if let match = text.firstMatch(of: places) {
             let meant = [String](shellWordsOf: match.1)
             let name = String(meant[0].prefix { $0 != "=" })

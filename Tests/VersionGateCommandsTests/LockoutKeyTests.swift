@@ -50,7 +50,7 @@ struct LockoutKeyTests {
             let table = try await versiongate.run("lockout-key show \(file)")
             #expect(table.output.contains("public key  \(half.public_key)\n"), "\(table.output)")
             let again = try await versiongate.run("lockout-key new \(file)")
-            #expect(again.status == 1 && again.errors.contains("\(file) is there already"), "\(again.errors)")
+            #expect(again.status == 1 && again.errors.contains("\(file) is already there"), "\(again.errors)")
             #expect(try await Self.half("show", file) == half)
             let nowhere = try await versiongate.run("lockout-key new \(folder.path)/none/key.pem")
             #expect(nowhere.status == 1)
@@ -130,6 +130,6 @@ struct LockoutKeyTests {
         #expect(ready.body.contains("lockouts are not signed"))
         #expect(try await server.management("/metrics").body.contains("versiongate_lockout_key_fault 1\n"))
         #expect(try await server.management("/").body.contains("Apps may show lockouts as plain messages: "))
-        _ = try await BuiltBinary(.current).status(saying: "; it cannot read its lockout key, see its /ready")
+        _ = try await BuiltBinary(.current).status(saying: "it cannot read its lockout key, see its /ready")
     }
 }

@@ -32,17 +32,14 @@ struct MarkdownTable: Sendable {
         subscript(column: String) -> Cell { cells[column] ?? Cell(text: "") }
     }
 
-    /// The heading that the table stands under, without the marks of code.
-    let section: String
     /// The headings of the columns, without the marks of code.
     let columns: [String]
     let rows: [Row]
 
-    private init?(_ lines: [String], section: String) {
+    private init?(_ lines: [String]) {
         guard lines.count > 2 else { return nil }
         let columns = Self.cells(lines[0]).map { $0.replacing("`", with: "") }
         self.columns = columns
-        self.section = section
         rows = lines.dropFirst(2).map { line in
             let cells = zip(columns, Self.cells(line).map { Cell(text: $0) })
             return Row(cells: Dictionary(cells, uniquingKeysWith: { first, _ in first }), description: line)
@@ -62,7 +59,6 @@ struct MarkdownTable: Sendable {
     static func all(in page: String) throws -> [MarkdownTable] {
         let text = try String(contentsOf: RepositoryFile.url(page), encoding: .utf8)
         var tables: [MarkdownTable] = []
-        var section = ""
         var isCode = false
         var lines: [String] = []
         for line in text.components(separatedBy: "\n") + [""] {
@@ -71,20 +67,15 @@ struct MarkdownTable: Sendable {
                 lines.append(line)
                 continue
             }
-            if let table = MarkdownTable(lines, section: section) { tables.append(table) }
+            if let table = MarkdownTable(lines) { tables.append(table) }
             lines = []
-            if line.hasPrefix("#"), !isCode {
-                section = String(line.drop { $0 == "#" || $0 == " " }).replacing("`", with: "")
-            }
         }
         return tables
     }
 
     /// The rows of the only table of a page with these columns.
-    ///
-    /// - Parameter section: The heading that the table stands under; nil for any.
-    static func rows(_ columns: [String], in page: String, section: String? = nil) throws -> [Row] {
-        let tables = try all(in: page).filter { $0.columns == columns && (section == nil || $0.section == section) }
+    static func rows(_ columns: [String], in page: String) throws -> [Row] {
+        let tables = try all(in: page).filter { $0.columns == columns }
         try #require(tables.count == 1, "\(page) has \(tables.count) tables with the columns \(columns)")
         return tables[0].rows
     }

@@ -141,7 +141,7 @@ struct PageCommandTests {
     private static func type(_ command: String) async throws -> BuiltBinary.Result {
         let function = "versiongate() { \"$VERSIONGATE\" \"$@\"; }\n"
         let first = try await binary.shell("exec sh -c \((function + command).shellWord)")
-        guard first.status == 1, first.errors.contains("if it is meant") else { return first }
+        guard first.status == 1, first.errors.contains("if this is intended") else { return first }
         return try await binary.shell("exec sh -c \((function + command + " --yes").shellWord)")
     }
 

@@ -10,7 +10,7 @@ final class PageStage {
 
     /// What pages say that there is: files of `Tests/Cases/fixtures`.
     private static let fixtures = [
-        "ComeFrom": "doto", "CommandLine": "command-line", "Operations": "doto", "PolicyFile": "doto",
+        "CommandLine": "command-line", "Operations": "doto", "PolicyFile": "doto",
         "Rules": "rules-page", "Runbook": "runbook",
     ]
 

@@ -20,7 +20,7 @@ struct PolicyFileCommandTests {
             revision: 1,
             change: PolicyChange(
                 id: 2, at: .init(secondsSince1970: 0), role: "r", osUser: nil, tool: nil, why: nil, undoes: nil,
-                rows: [row]
+                rows: [row], counts: [.init(table: "rules", kind: .changed, rows: 1)]
             ),
             unchanged: "", ending: "", terminal: Terminal(width: 80, usesColor: true)
         )

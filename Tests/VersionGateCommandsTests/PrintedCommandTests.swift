@@ -121,7 +121,7 @@ struct PrintedCommandTests {
             defer { terminal.end() }
             let added = try await terminal.run("versiongate app add com.acme.shop --database-url service=staging")
             #expect(added.status == 0, "\(added.output)")
-            let line = try #require(added.output.split(separator: "To take it back: ").last).trimmingCharacters(
+            let line = try #require(added.output.split(separator: "To undo it: ").last).trimmingCharacters(
                 in: .whitespacesAndNewlines
             )
             #expect(line == "versiongate undo 1 --database-url service=staging")

@@ -27,7 +27,7 @@ struct RecipeTests {
             let path = "\(folder.path)/\(program)"
             try stand.write(toFile: path, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-            for words in ["Added release", "the policy was like that already"] {
+            for words in ["Added release", "the policy was already like that"] {
                 let result = try await versiongate.shell("set -eu; export PATH=\(folder.path):$PATH\n\(script)")
                 #expect(result.status == 0 && result.output.contains(words), "\(result.output)\(result.errors)")
             }

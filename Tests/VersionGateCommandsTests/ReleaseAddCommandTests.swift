@@ -17,7 +17,7 @@ struct ReleaseAddCommandTests {
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }
         #expect(outputs.count { $0.contains("Added release") } == 1, "\(outputs)")
-        #expect(outputs.count { $0.contains("the policy was like that already") } == 5, "\(outputs)")
+        #expect(outputs.count { $0.contains("the policy was already like that") } == 5, "\(outputs)")
         let rows = "SELECT platform, version, build FROM releases"
         #expect(try await TestDatabase.current.psql(rows).output == "ios|1.2|42\n")
     }

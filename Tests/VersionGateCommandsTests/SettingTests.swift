@@ -18,16 +18,12 @@ struct SettingTests {
         }
     }
 
-    @Test(
-        "The settings are in the tables of the documentation as the server has them",
-        arguments: [("serve", Setting.ofServer), ("its limits", Setting.ofClients)]
-    )
-    func areDocumented(of what: String, settings: [Setting]) throws {
-        let page = "Documentation/Install.md"
-        let table = (["| setting | default | range | meaning |", "| --- | --- | --- | --- |"] + settings.map(\.row))
-            .joined(separator: "\n")
-        let hasTable = try String(contentsOf: RepositoryFile.url(page), encoding: .utf8).contains("\n\n\(table)\n\n")
-        #expect(hasTable, "\(page) needs this table, for \(what):\n\(table)")
+    @Test("The sample of an environment file has the settings as the server has them")
+    func areDocumented() throws {
+        let file = "deploy/versiongate.env"
+        let samples = "\n\n" + Setting.all.map(\.sample).joined(separator: "\n")
+        let text = try String(contentsOf: RepositoryFile.url(file), encoding: .utf8)
+        #expect(text.hasSuffix(samples), "\(file) has to end with:\(samples)")
     }
 
     @Test("The settings have no default in the files for other programs but the port that the health check asks")
@@ -39,10 +35,18 @@ struct SettingTests {
 }
 
 extension Setting {
-    /// The setting as a row of a table in Markdown.
-    fileprivate var row: String {
-        let names = ["`\(variable)`"] + (option.map { ["`\($0)`"] } ?? [])
+    /// The setting as an environment file shows it, commented out.
+    fileprivate var sample: String {
         let meaning = [help, note].filter { !$0.isEmpty }.joined(separator: " ")
-        return "| \(names.joined(separator: ", ")) | \(defaultText ?? "") | \(range ?? "") | \(meaning) |"
+            .replacing(#/\[([^\]]*)\]\([^)]*\)/#) { link in link.output.1 }
+        let facts = [
+            defaultText.map { "Default: \($0)." }, range.map { "Range: \($0)." }, option.map { "Option: \($0)." },
+        ]
+        return """
+            # \(meaning)
+            # \(facts.compactMap { $0 }.joined(separator: " "))
+            #\(variable)=
+
+            """
     }
 }

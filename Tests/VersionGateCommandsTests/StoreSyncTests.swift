@@ -175,7 +175,7 @@ struct StoreSyncTests {
         Lie(
             "a number that nobody counts to",
             .response(.ok, [:], results("1.99999999999999999999")),
-            "far above 1.2, the newest that is recorded; if it is meant: versiongate release add com.example.doto "
+            "far above 1.2, the newest that is recorded; if this is intended: versiongate release add com.example.doto "
                 + "1.99999999999999999999 --platform ios --min-os 15.0"
         ),
         Lie(

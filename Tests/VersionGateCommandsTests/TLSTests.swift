@@ -164,7 +164,7 @@ struct TLSTests {
             }
             #expect(ready.contains(fault), "\(ready)")
             #expect(try await server.management("/").body.contains("Apps may refuse to connect: \(fault)"))
-            _ = try await BuiltBinary(.current).status(saying: "; apps may refuse its certificate, see its /ready")
+            _ = try await BuiltBinary(.current).status(saying: "apps may refuse its certificate, see its /ready")
             try good.write(to: URL(fileURLWithPath: certificate.certificate))
             kill(server.processIdentifier, SIGHUP)
             for _ in 1...1_000 where ready.contains("certificateError") {

@@ -105,7 +105,7 @@ struct UserCommandTests {
             ] {
                 let made = try await planner.run(line)
                 #expect(made.status == 1, "\(line)")
-                #expect(made.errors.contains("paul may plan edits, and not make them"), "\(line): \(made.errors)")
+                #expect(made.errors.contains("paul may plan edits but not make them"), "\(line): \(made.errors)")
                 #expect(made.errors.contains("add --dry-run, or versiongate plan FILE"), "\(line): \(made.errors)")
                 #expect(!made.errors.contains("SELECT"), "\(line): \(made.errors)")
             }

@@ -1,4 +1,4 @@
-// The code of the README for a browser. Tests/Pages/component.py has the rest, in a browser.
+// The code of the README for a browser, and of the sample for React Native. Tests/Pages/component.py has the rest, in a browser.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { mount } from 'versiongate/mount';
 
 const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const messages = readFileSync(new URL('../samples/Messages.jsx', import.meta.url), 'utf8');
 const declared = readFileSync(new URL('../mount.d.ts', import.meta.url), 'utf8');
 const code = readFileSync(new URL('../mount.js', import.meta.url), 'utf8');
 
@@ -32,7 +33,7 @@ test('the code for a browser mounts a gate', async () => {
 });
 
 test('messages and a lockout of a later check take the place of those before', async () => {
-  const [, block] = /^```js\nexport (const merge.*?)^```$/ms.exec(text);
+  const [, block] = /^(const merge.*?;)$/ms.exec(messages);
   const merge = new Function(`${block} return merge;`)();
   const [news, tip, lockout] = [{ id: 'news' }, { id: 'tip' }, { id: 'blocked', lockout: true }];
   assert.deepEqual(merge([news, lockout], [tip]), [news, tip]);
@@ -40,7 +41,7 @@ test('messages and a lockout of a later check take the place of those before', a
 });
 
 test('the code for React Native asks with force while there is a lockout', async () => {
-  const [, block] = /^export function Messages\(\) \{\n(.*?)^ {2}const \[message\] = messages;$/ms.exec(text);
+  const [, block] = /^export function Messages\(\) \{\n(.*?)^ {2}const \[message\] = messages;$/ms.exec(messages);
   const [asked, listeners] = [[], []];
   let given = [{ id: 'blocked', lockout: true }];
   const names = {

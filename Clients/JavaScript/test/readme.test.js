@@ -1,4 +1,4 @@
-// The code of the README runs.
+// The code of the README and of the samples runs.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { test } from 'node:test';
 const folder = new URL('../', import.meta.url);
 const text = readFileSync(new URL('README.md', folder), 'utf8');
 const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+const sample = (name) => readFileSync(new URL(`samples/${name}`, folder), 'utf8');
 const library = JSON.stringify(new URL('versiongate.js', folder).href);
 
 /** Runs a block as a module, between two pieces of code. */
@@ -22,7 +23,7 @@ function run(before, block, after) {
 const blockWith = (part) => blocks.find((block) => block.includes(part)) ?? assert.fail(`no code with ${part}`);
 
 test('the README has the blocks that are run here, and no others', () => {
-  assert.equal(blocks.length, 6); // The two for a browser run in guide.test.js.
+  assert.equal(blocks.length, 3); // The one for a browser runs in guide.test.js.
 });
 
 test('use', async (t) => {
@@ -42,8 +43,8 @@ test('use', async (t) => {
 test('storage in a file', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'versiongate-'));
   t.after(() => rmSync(place, { recursive: true }));
-  const before = `const folder = ${JSON.stringify(place)};`;
-  const { storage } = await run(before, blockWith('renameSync'), 'export { storage };');
+  const { fileStorage } = await import('../samples/file-storage.js');
+  const storage = fileStorage(place);
   const { VersionGate } = await import('../versiongate.js');
   const installs = [];
   const transport = async ({ body }) => {
@@ -71,10 +72,9 @@ test('a transport of Capacitor', async () => {
   const before = `import { VersionGate } from ${library}; const app = { bundle: 'b' };
     export const asked = [];
     const CapacitorHttp = { post: async (options) => { asked.push(options); return globalThis.answerOfCapacitor; } };`;
-  const block = blockWith('CapacitorHttp')
-    .replace(/^import .*\n/m, '')
-    .replace('new VersionGate({', 'new VersionGate({ storage: null,');
-  const { asked, gate } = await run(before, block, 'export { gate };');
+  const block = sample('capacitor.js').replace(/^import .*\n/m, '');
+  const after = "export const gate = new VersionGate({ server: 'https://gate.example.com', app, transport, storage: null });";
+  const { asked, gate } = await run(before, block, after);
   const answer = { messages: [{ id: 'blocked', title: 'Blocked', text: 'Please update.', lockout: true }] };
   const headers = { date: new Date().toUTCString() };
   for (const data of [answer, JSON.stringify(answer)]) {

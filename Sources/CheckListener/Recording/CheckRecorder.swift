@@ -46,7 +46,7 @@ package final class CheckRecorder: Sendable {
         var lockouts: [LockoutCounts] = []
         var totals = Totals()
         var known = KnownKinds.none
-        var scratch = [UInt8](repeating: 0, count: 1_024)
+        var scratch = ByteWriter()
         var unknowns = NamesOfUnknowns()
     }
 
@@ -89,11 +89,10 @@ package final class CheckRecorder: Sendable {
                 Self.noteLanguage(client, answer, policy, in: &state)
             }
             if let bundle = answer.bundle {
-                let length = client.writeKind(ofApp: bundle, into: &state.scratch)
+                client.writeKind(ofApp: bundle, to: &state.scratch)
                 let known = state.known
-                let isCounted = state.scratch.withUnsafeBytes { scratch in
-                    let kind = UnsafeRawBufferPointer(rebasing: scratch[..<length])
-                    return state.current.kinds.count(
+                let isCounted = state.scratch.withBytes { kind in
+                    state.current.kinds.count(
                         kind,
                         mayInsert: {
                             if known.contains(kind) { return true }
@@ -107,10 +106,10 @@ package final class CheckRecorder: Sendable {
                 state.totals.beyondBound &+= 1
                 Self.countMerged(bundle, in: &state)
                 if let version = policy?.releaseVersion(of: client), !limit.isZero {
-                    let length = Client.writeCoarseKind(ofVersion: version, in: &state.scratch)
-                    state.scratch.withUnsafeBytes { scratch in
+                    Client.writeCoarseKind(ofVersion: version, to: &state.scratch)
+                    state.scratch.withBytes { kind in
                         _ = state.current.kinds.count(
-                            UnsafeRawBufferPointer(rebasing: scratch[..<length]), mayInsert: { true },
+                            kind, mayInsert: { true },
                             { Self.add(counts.messages, counts.lockouts, to: &$0) }
                         )
                     }

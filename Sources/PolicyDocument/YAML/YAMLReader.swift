@@ -1,56 +1,83 @@
+// libyaml, as Yams carries it, in place of Yams.compose: that composes without a bound on depth, follows aliases and
+// compares keys as Swift compares texts, all before anybody can refuse it, and does not tell whether the file ends with
+// `...`, by which an export that was cut off is known.
+import CYaml
 import UpdatePolicy
 
 /// Builds the tree of a YAML document, and refuses what policies do not use: anchors, aliases, tags, merge keys,
 /// keys that are not scalars, duplicate keys, a second document, and deep nesting.
-struct YAMLReader {
+final class YAMLReader {
     private static let deepest = 20
-    private let parser: YAMLEventParser
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    private let input: UnsafeMutableBufferPointer<UInt8>
+    private let bytes: [UInt8]
 
     /// Reads a file of one document.
     ///
     /// - Returns: The document, nil if there is none, and whether the mark of its end is there.
     static func document(_ bytes: [UInt8]) throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
-        try YAMLReader(parser: YAMLEventParser(bytes)).document()
+        try YAMLReader(bytes).document()
     }
 
+    private init(_ bytes: [UInt8]) throws(PolicyFileFault) {
+        self.bytes = bytes
+        input = .allocate(capacity: bytes.count + 1)
+        _ = input.initialize(from: bytes + [0])
+        parser = .allocate(capacity: 1)
+        parser.initialize(to: yaml_parser_t())
+        guard yaml_parser_initialize(parser) == 1 else {
+            throw PolicyFileFault(.start, "there is not enough memory to read the file")
+        }
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, input.baseAddress, bytes.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deinitialize(count: 1)
+        parser.deallocate()
+        input.deallocate()
+    }
+
+    // MARK: - Nodes
+
     private func document() throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
-        _ = try parser.next()
-        guard case .documentStart = try parser.next().kind else { return (nil, false) }
-        let root = try node(parser.next(), depth: 0)
-        var hasEndMark = false
-        if case .documentEnd(let isMarked) = try parser.next().kind { hasEndMark = isMarked }
-        let end = try parser.next()
-        guard case .streamEnd = end.kind else {
+        _ = try next()
+        guard try next().type == YAML_DOCUMENT_START_EVENT else { return (nil, false) }
+        let root = try node(next(), depth: 0)
+        let documentEnd = try next()
+        let end = try next()
+        guard end.type == YAML_STREAM_END_EVENT else {
             throw PolicyFileFault(
                 end.position, "a second document begins here",
                 hint: "A policy is one document: leave the line --- out, or put the parts into one."
             )
         }
-        return (root, hasEndMark)
+        return (root, documentEnd.isMarked)
     }
 
-    private func node(_ event: YAMLEvent, depth: Int) throws(PolicyFileFault) -> YAMLNode {
-        try refuse(event)
-        switch event.kind {
-        case .scalar(let text, let isPlain):
-            return YAMLNode(content: .scalar(text, isPlain: isPlain), position: event.position)
-        case .sequenceStart:
-            try refuseDepth(depth, event.position)
-            return YAMLNode(content: .sequence(try sequence(depth: depth + 1)), position: event.position)
-        case .mappingStart:
-            try refuseDepth(depth, event.position)
-            return YAMLNode(content: .mapping(try mapping(depth: depth + 1)), position: event.position)
-        default:
-            throw PolicyFileFault(event.position, "not YAML: a value is missing here")
+    private func node(_ event: Event, depth: Int) throws(PolicyFileFault) -> YAMLNode {
+        if event.type == YAML_SCALAR_EVENT {
+            return YAMLNode(content: .scalar(event.text, isPlain: event.isPlain), position: event.position)
         }
+        guard depth < Self.deepest else {
+            throw PolicyFileFault(
+                event.position, "lists and maps nested more than \(Self.deepest) deep",
+                hint: "A policy needs no more than six; check the indentation and the brackets."
+            )
+        }
+        let isSequence = event.type == YAML_SEQUENCE_START_EVENT
+        let content: YAMLNode.Content =
+            isSequence ? .sequence(try sequence(depth: depth + 1)) : .mapping(try mapping(depth: depth + 1))
+        return YAMLNode(content: content, position: event.position)
     }
 
     private func sequence(depth: Int) throws(PolicyFileFault) -> [YAMLNode] {
         var nodes: [YAMLNode] = []
-        var event = try parser.next()
-        while !event.isEnd {
+        var event = try next()
+        while event.type != YAML_SEQUENCE_END_EVENT {
             nodes.append(try node(event, depth: depth))
-            event = try parser.next()
+            event = try next()
         }
         return nodes
     }
@@ -58,70 +85,140 @@ struct YAMLReader {
     private func mapping(depth: Int) throws(PolicyFileFault) -> [(key: YAMLNode.Key, value: YAMLNode)] {
         var members: [(key: YAMLNode.Key, value: YAMLNode)] = []
         var lines: [UTF8Text: Int] = [:]
-        var event = try parser.next()
-        while !event.isEnd {
+        var event = try next()
+        while event.type != YAML_MAPPING_END_EVENT {
             let key = try key(event)
             if let line = lines.updateValue(key.position.line, forKey: UTF8Text(key.text)) {
                 throw PolicyFileFault(
                     key.position, "the key \(Quoted.text(key.text)) a second time",
-                    hint: "It is in line \(line) already; leave one of the two out."
+                    hint: "It is already in line \(line); leave one of the two out."
                 )
             }
-            members.append((key, try node(parser.next(), depth: depth)))
-            event = try parser.next()
+            members.append((key, try node(next(), depth: depth)))
+            event = try next()
         }
         return members
     }
 
-    private func key(_ event: YAMLEvent) throws(PolicyFileFault) -> YAMLNode.Key {
-        try refuse(event)
-        guard case .scalar(let text, let isPlain) = event.kind else {
+    private func key(_ event: Event) throws(PolicyFileFault) -> YAMLNode.Key {
+        guard event.type == YAML_SCALAR_EVENT else {
             throw PolicyFileFault(
                 event.position, "a list or a map as a key",
                 hint: "A key is a name; put a text that begins with [ or { into quotation marks."
             )
         }
-        if isPlain, text == "<<" {
+        if event.isPlain, event.text == "<<" {
             throw PolicyFileFault(event.position, "a merge key", hint: "Write the values out where they belong.")
         }
-        return YAMLNode.Key(text: text, position: event.position)
+        return YAMLNode.Key(text: event.text, position: event.position)
     }
 
-    private func refuse(_ event: YAMLEvent) throws(PolicyFileFault) {
-        if case .alias = event.kind {
+    // MARK: - Events
+
+    /// An event of libyaml: one piece of a document.
+    private struct Event {
+        let type: yaml_event_type_t
+        let position: FilePosition
+        /// The text of a scalar, and whether it stands there without quotation marks.
+        var text = ""
+        var isPlain = false
+        /// Whether the mark `...` says that the document ends.
+        var isMarked = false
+    }
+
+    /// The next event, unless it is of what policies do not use.
+    private func next() throws(PolicyFileFault) -> Event {
+        var raw = yaml_event_t()
+        guard yaml_parser_parse(parser, &raw) == 1 else { throw fault }
+        defer { yaml_event_delete(&raw) }
+        var event = Event(type: raw.type, position: Self.position(raw.start_mark))
+        var (anchor, tag): (UnsafeMutablePointer<yaml_char_t>?, UnsafeMutablePointer<yaml_char_t>?)
+        switch raw.type {
+        case YAML_SCALAR_EVENT:
+            let scalar = raw.data.scalar
+            event.text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+            event.isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
+            (anchor, tag) = (scalar.anchor, scalar.tag)
+        case YAML_SEQUENCE_START_EVENT:
+            (anchor, tag) = (raw.data.sequence_start.anchor, raw.data.sequence_start.tag)
+        case YAML_MAPPING_START_EVENT:
+            (anchor, tag) = (raw.data.mapping_start.anchor, raw.data.mapping_start.tag)
+        case YAML_DOCUMENT_END_EVENT: event.isMarked = raw.data.document_end.implicit == 0
+        case YAML_ALIAS_EVENT:
             throw PolicyFileFault(
                 event.position, "an alias",
                 hint: "Write the value out. A text that begins with * goes into quotation marks: \"*\""
             )
+        default: break
         }
-        if case .scalar(let text, isPlain: true) = event.kind, let mark = text.first,
-            "“”„‟‘’‚‛«»".contains(mark)
-        {
+        if event.isPlain, let mark = event.text.first, "“”„‟‘’‚‛«»".contains(mark) {
             throw PolicyFileFault(
-                event.position, "the mark \(mark), which is no quotation mark of YAML but part of the text",
+                event.position, "\(mark) is not a YAML quotation mark, so it is part of the text",
                 hint: "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
             )
         }
-        if event.hasAnchor {
+        if anchor != nil {
             throw PolicyFileFault(
                 event.position, "an anchor",
                 hint: "Write values out where they belong. A text that begins with & goes into quotation marks."
             )
         }
-        if event.hasTag {
+        if tag != nil {
             throw PolicyFileFault(
                 event.position, "a tag",
                 hint: "Values need no types. A text that begins with ! goes into quotation marks."
             )
         }
+        return event
     }
 
-    private func refuseDepth(_ depth: Int, _ position: FilePosition) throws(PolicyFileFault) {
-        guard depth >= Self.deepest else { return }
-        throw PolicyFileFault(
-            position, "lists and maps nested more than \(Self.deepest) deep",
-            hint: "A policy needs no more than six; check the indentation and the brackets."
+    private static func position(_ mark: yaml_mark_t) -> FilePosition {
+        FilePosition(line: mark.line + 1, column: mark.column + 1)
+    }
+
+    private var fault: PolicyFileFault {
+        let state = parser.pointee
+        let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
+        guard state.error == YAML_SCANNER_ERROR || state.error == YAML_PARSER_ERROR else {
+            return PolicyFileFault(
+                FilePosition(offset: state.problem_offset, in: bytes), "not YAML: \(problem)",
+                hint: "Write such a character as an escape in double quotation marks: \"\\x07\""
+            )
+        }
+        let context = state.context.map { String(cString: $0) + ", " } ?? ""
+        // libyaml notices these late, and reports the position where it noticed.
+        if problem == "could not find expected ':'" {
+            return PolicyFileFault(
+                Self.position(state.context_mark),
+                "a key without a colon",
+                hint:
+                    "Write the key, a colon, a space and the value; a text of several lines goes into quotation marks."
+            )
+        }
+        if context.hasPrefix("while scanning a quoted scalar") {
+            return PolicyFileFault(
+                Self.position(state.context_mark),
+                "a quotation mark whose second one is missing",
+                hint:
+                    "End the text with the same mark; inside of it, write '' between ' marks and \\\" between \" marks."
+            )
+        }
+        return PolicyFileFault(
+            Self.position(state.problem_mark), "not YAML: \(context)\(problem)",
+            hint: Self.hint(context: context, problem: problem)
         )
+    }
+
+    private static func hint(context: String, problem: String) -> String {
+        if context.contains("alias") { return "A text that begins with * goes into quotation marks: \"*\"" }
+        if context.contains("anchor") { return "A text that begins with & goes into quotation marks." }
+        if problem.contains("cannot start any token") {
+            return "Indent with spaces, not tabs; a text that begins with @, ` or % goes into quotation marks."
+        }
+        if problem.contains("mapping values are not allowed") {
+            return "A text with a colon and a space in it goes into quotation marks; or the line above lacks its colon."
+        }
+        return "Check the indentation and the quotation marks here and in the lines above."
     }
 }
 

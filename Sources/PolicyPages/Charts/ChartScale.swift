@@ -3,17 +3,13 @@ import UpdatePolicy
 
 /// Where the values of a chart lie on an axis, and the ticks of it.
 struct ChartScale {
-    /// The greatest value of the axis, from which the ticks end or above.
     let end: Double
-    /// The values with a tick, from 0.
     let ticks: [Double]
     private let unit: Chart.Unit
 
     /// A scale from 0 to a round number that holds all values.
     ///
-    /// - Parameters:
-    ///   - greatest: The greatest value.
-    ///   - isWhole: Whether shares are of a whole that is shown: then the scale ends at 100 %.
+    /// - Parameter isWhole: Whether shares are of a whole that is shown: then the scale ends at 100 %.
     init(to greatest: Double, unit: Chart.Unit, isWhole: Bool) {
         self.unit = unit
         if unit == .share, isWhole || greatest > 0.5 {
@@ -37,33 +33,21 @@ struct ChartScale {
 
     /// A tick in words: `25 %`, `1.5 k`.
     func label(_ value: Double) -> String {
-        if unit == .share { return "\(Self.short(value * 100)) %" }
+        if unit == .share { return "\((value * 100).written(decimals: 2)) %" }
         let units = [(1e9, " G"), (1e6, " M"), (1e3, " k")]
-        guard let (size, name) = units.first(where: { $0.0 <= value }) else { return Self.short(value) }
-        return Self.short(value / size) + name
-    }
-
-    /// A number with at most two decimals, and none that are zero.
-    private static func short(_ value: Double) -> String {
-        let hundredths = Int((value * 100).rounded())
-        let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
-        if rest == 0 { return "\(whole)" }
-        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+        guard let (size, name) = units.first(where: { $0.0 <= value }) else {
+            return value.written(decimals: 2)
+        }
+        return (value / size).written(decimals: 2) + name
     }
 }
 
 /// The places of a chart on its horizontal axis, and the ticks of it.
 struct ChartPlaces {
-    /// A place with a label.
-    struct Tick: Equatable {
-        /// Where, from 0 to 1.
-        let at: Double
-        let label: String
-    }
-
     /// Where each place begins, from 0 to 1, and where the last one ends.
     let edges: [Double]
-    let ticks: [Tick]
+    /// Labels, and where they are, from 0 to 1.
+    let ticks: [(at: Double, label: String)]
     /// What a step of the axis is; nil for names.
     let step: String?
     private let first: Int64
@@ -74,7 +58,6 @@ struct ChartPlaces {
     private static let day: Int64 = 24 * hour
     private static let mostTicks: Int64 = 6
 
-    /// The places of an axis of time or of elapsed time.
     init(_ axis: Chart.Axis) {
         let starts: [Int64]
         switch axis {
@@ -91,10 +74,10 @@ struct ChartPlaces {
         case .time:
             step =
                 "per \(width < Self.hour ? "\(width / Self.minute) minutes" : width < Self.day ? "hour" : "day"), UTC"
-            ticks = Self.times(starts, width).map { Tick(at: Double($0 - origin) / whole, label: $1) }
+            ticks = Self.times(starts, width).map { (Double($0 - origin) / whole, $1) }
         case .elapsed:
             step = "by time since the release"
-            ticks = Self.durations(length).map { Tick(at: Double($0) / whole, label: $1) }
+            ticks = Self.durations(length).map { (Double($0) / whole, $1) }
         case .names: (step, ticks) = (nil, [])
         }
     }

@@ -1,133 +1,101 @@
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 /// The form of `/try`: the members of a check, and the policy and the time to ask.
 struct CheckForm {
-    /// As they were typed.
-    let members: [String: String]
-    /// Those of a check with a meaning of their own, but for the install.
-    let fields: [(field: ClientField, value: String)]
-    /// Other members of a check, a line `name=value` each.
+    /// The app; nil where none is named, and so nothing asked.
+    let bundle: String?
+    /// The members of a check but for the install, as they were typed.
+    private let members: [(name: String, value: String)]
+    /// Those without a meaning of their own, a line `name=value` each.
     let attributes: String
-    /// The revision; nil: the one that answers.
+    /// The revision; nil: the one that answers, or that of the time.
     let revision: Int64?
+    /// The time that is asked as it was typed; empty: now.
+    let time: String
+    /// Whether the policy of the time is asked as well.
+    private let isAsOf: Bool
     /// Whether the address had an install id, which is left out.
     let hadInstall: Bool
 
-    init(_ members: [String: String]) throws(PageProblem) {
-        self.members = members
-        fields = ClientField.allCases.filter { $0 != .install }.compactMap { field in
-            members[field.name].map { (field: field, value: $0) }
-        }
-        let lines = (members["attributes"] ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        let kept = lines.filter { $0.prefix { $0 != "=" }.trimmed != ClientField.install.name }
-        hadInstall = members[ClientField.install.name] != nil || kept.count < lines.count
-        attributes = kept.joined(separator: "\n")
-        let revisionText = members["revision"] ?? ""
-        revision = Int64(revisionText)
-        if !revisionText.isEmpty, revision.map({ $0 < 0 }) ?? true {
-            throw PageProblem(
-                400, "This revision cannot be read",
-                "revision is \"\(revisionText)\"; it must be a whole number, as /history has them."
-            )
-        }
-        let names = Set(ClientField.allCases.map(\.name) + ["attributes", "at", "as-of", "revision"])
-        if let other = members.keys.sorted().first(where: { !names.contains($0) }) {
+    /// Whether the policy of another time or revision is asked for.
+    var isOfPast: Bool { revision != nil || isAsOf }
+
+    init(_ question: PageQuestion) throws(PageProblem) {
+        let given = question.members
+        let (install, fields) = (ClientField.install.name, ClientField.allCases.map(\.name))
+        revision = try question.number(
+            "revision", from: 0, "This revision cannot be read", "a whole number, as /history has them"
+        )
+        if let other = Set(given.keys).subtracting(fields + ["attributes", "at", "as-of", "revision"]).min() {
             throw PageProblem(
                 400, "This member is not known",
                 "\(other) is no member of a check; write other members as lines of attributes: name=value"
             )
         }
-        if !asOf.isEmpty, !at.isEmpty || !revisionText.isEmpty {
+        let (at, asOf) = ((given["at"] ?? "").trimmed, (given["as-of"] ?? "").trimmed)
+        if !asOf.isEmpty, !at.isEmpty || revision != nil {
             throw PageProblem(
                 400, "This question names two times",
-                "as-of says both the policy and the time; leave at and revision out."
+                "as-of sets both the policy and the time; leave at and revision out."
             )
         }
-    }
-
-    /// The time that is asked as it was typed; empty: now.
-    private var at: String { (members["at"] ?? "").trimmed }
-    /// The time whose policy and clock are asked, as it was typed; empty: ``at`` and ``revision`` say.
-    var asOf: String { (members["as-of"] ?? "").trimmed }
-
-    func value(_ field: ClientField) -> String { members[field.name] ?? "" }
-
-    /// The app; nil where none is named, and so nothing asked.
-    var bundle: String? { value(.bundle).isEmpty ? nil : value(.bundle) }
-
-    /// The attributes by name.
-    var lines: [(name: String, value: String)] {
-        attributes.split(whereSeparator: \.isNewline).map { line in
+        (time, isAsOf) = (asOf.isEmpty ? at : asOf, !asOf.isEmpty)
+        let lines = (given["attributes"] ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let kept = lines.filter { $0.prefix { $0 != "=" }.trimmed != install }
+        hadInstall = given[install] != nil || kept.count < lines.count
+        attributes = kept.joined(separator: "\n")
+        bundle = question.value(ClientField.bundle.name)
+        let others = kept.map { line in
             let pair = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (pair[0].trimmed, pair.count > 1 ? pair[1].trimmed : "")
-        }.filter { !$0.name.isEmpty }
+            return (name: pair.first?.trimmed ?? "", value: pair.count > 1 ? pair[1].trimmed : "")
+        }
+        members =
+            fields.filter { $0 != install }.compactMap { name in question.value(name).map { (name: name, value: $0) } }
+            + others.filter { !$0.name.isEmpty }
     }
 
     /// The client that the question describes.
     func client() throws(ClientError) -> Client {
         var client = Client()
-        for (field, value) in fields { try client.set(field, to: .text(UTF8Text(value))) }
-        for (name, value) in lines {
-            try client.set(UTF8Text(name), to: .text(UTF8Text(value)))
-        }
+        for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
         try client.validate()
         return client
     }
 
-    /// Whether the policy of another time or revision is asked for.
-    var isOfPast: Bool { revision != nil || !asOf.isEmpty }
-
-    /// The time that is asked as it was typed; empty: now.
-    var timeText: String { asOf.isEmpty ? at : asOf }
-
     /// The time that is asked; nil where it cannot be read.
-    func time(now: Timestamp) -> Timestamp? {
-        timeText.isEmpty ? now : Timestamp(onPage: timeText)
+    func time(now: Timestamp) -> Timestamp? { time.isEmpty ? now : Timestamp(onPage: time) }
+
+    /// Whether another policy is asked than that in memory, and there is all that it takes to read it.
+    func asksPast(present: Int64?, at time: Timestamp?) -> Bool {
+        bundle != nil && (revision.map { $0 != present } ?? (isAsOf && time != nil))
     }
 
-    /// The policy that is asked, if it is one of the past and there is all that it takes to read it.
+    /// The policy of the app as it stood at the revision or the time.
+    func policy(_ session: PostgresSession, at time: Timestamp?) throws -> CompiledPolicy {
+        let revision = try revision ?? time.map { try PolicyHistory(session).revision(at: $0) } ?? 0
+        return try CompiledPolicy(PolicyReader.policy(session, bundles: bundle.map { [$0] } ?? [], revision: revision))
+    }
+
+    /// The same question on the command line and in SQL.
     ///
-    /// - Parameter present: The revision that answers now.
-    func past(now: Timestamp, present: Int64?) -> Past? {
-        guard let bundle else { return nil }
-        if let revision { return revision == present ? nil : Past(bundle: bundle, revision: revision, time: nil) }
-        guard !asOf.isEmpty else { return nil }
-        return time(now: now).map { Past(bundle: bundle, revision: nil, time: $0) }
-    }
-
-    /// The policy of an app as it stood at a revision or a time.
-    struct Past: Sendable {
-        let bundle: String
-        let revision: Int64?
-        let time: Timestamp?
-
-        func policy(_ session: PostgresSession) throws -> CompiledPolicy {
-            let revision = try revision ?? time.map { try PolicyHistory(session).revision(at: $0) } ?? 0
-            return try CompiledPolicy(PolicyReader.policy(session, bundles: [bundle], revision: revision))
-        }
-    }
-}
-
-extension Timestamp {
-    /// A time as pages write it, in UTC where no offset says otherwise: `2026-11-22 14:05 UTC`, `2026-11-22`.
-    init?(onPage text: String) {
-        let spellings = [text, text.replacing(" UTC", with: "Z"), text + "Z", text + "T00:00Z"]
-        guard let time = spellings.lazy.compactMap({ Timestamp($0) }).first else { return nil }
-        self = time
-    }
-}
-
-extension PageQuestion {
-    /// A time of the query; nil: it has none.
-    func time(_ name: String) throws(PageProblem) -> Timestamp? {
-        guard let text = value(name) else { return nil }
-        guard let time = Timestamp(onPage: text.trimmed) else {
-            throw PageProblem(
-                400, "This time cannot be read", "\(name) is \"\(text)\"; write it as 2026-11-22 14:05, in UTC."
-            )
-        }
-        return time
+    /// - Parameter time: The time that is asked; nil where it cannot be read.
+    func sameQuestion(at time: Timestamp?) -> Report.Edit {
+        // As the page has read it: without an offset, a command takes a time for one of its own zone.
+        let text = self.time.isEmpty ? nil : time.map { "\($0)" } ?? self.time
+        let options = [
+            text.map { "\(isAsOf ? "--as-of" : "--at") \($0.shellWord)" }, revision.map { "--revision \($0)" },
+        ]
+        let words = ["check --explain"] + options.compactMap(\.self) + members.map { "\($0)=\($1)".shellWord }
+        let object = members.map { "\(JSONString.literal($0)): \(JSONString.literal($1))" }.joined(separator: ", ")
+        let arguments = ["{\(object)}", text].compactMap { $0?.sqlLiteral }
+        return Report.Edit(
+            "Ask the same", command: words.joined(separator: " "),
+            // The database has the present policy alone, and may refuse a time that the page cannot read.
+            sql: isOfPast || time == nil
+                ? nil : "SELECT * FROM explain_check(\(arguments.joined(separator: ", ")));"
+        )
     }
 }

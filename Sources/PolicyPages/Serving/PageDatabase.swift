@@ -1,6 +1,5 @@
 import Logging
 import Postgres
-import UpdatePolicy
 
 /// The connection of the pages to the database: opened on demand, closed when nobody looks any more.
 actor PageDatabase {
@@ -8,9 +7,7 @@ actor PageDatabase {
     enum Fault: Error {
         /// The database cannot be reached; what it or libpq says.
         case away(String)
-        /// A statement took too long.
         case tooSlow
-        /// The role may not read what the page shows.
         case forbidden(role: String, detail: String)
         /// Anything else that the database says.
         case refused(String)
@@ -18,8 +15,6 @@ actor PageDatabase {
 
     /// How long a statement may take.
     static let statementTimeout = Duration.seconds(2)
-    /// How much memory the database may take for a sort or a hash, so that grouping a day of counts needs no files.
-    private static let workMemory = "64MB"
 
     private let thread: PageThread
     /// How long the connection stays open after its last use.
@@ -47,25 +42,28 @@ actor PageDatabase {
     }
 
     /// Reads within a snapshot, in the order of the calls, one at a time.
-    func read<Result: Sendable>(
-        _ body: @Sendable (PostgresSession) throws -> Result
-    ) async throws(Fault) -> Result {
+    ///
+    /// - Throws: ``Fault``, or a ``PageProblem`` of `body`.
+    func read<Result: Sendable>(_ body: @Sendable (PostgresSession) throws -> Result) async throws -> Result {
         await enter()
         defer { leave() }
         do {
             let connection = try await connected()
             return try await connection.transaction(.repeatableReadReadOnly) { session in
                 let limit = Self.statementTimeout.components.seconds
+                // With this memory, grouping a day of counts needs no files.
                 try session.execute(
                     "SET LOCAL statement_timeout = '\(limit)s'; SET LOCAL lock_timeout = '500ms';"
-                        + " SET LOCAL work_mem = '\(Self.workMemory)'; SET LOCAL max_parallel_workers_per_gather = 0"
+                        + " SET LOCAL work_mem = '64MB'; SET LOCAL max_parallel_workers_per_gather = 0"
                 )
                 return try body(session)
             }
         } catch let error as PostgresError {
             throw await fault(error)
+        } catch let problem as PageProblem {
+            throw problem
         } catch {
-            throw .refused("\(error)")
+            throw Fault.refused("\(error)")
         }
     }
 
@@ -77,18 +75,14 @@ actor PageDatabase {
     }
 
     private func fault(_ error: PostgresError) async -> Fault {
-        switch error.sqlState {
-        case .queryCanceled: return .tooSlow
-        case .insufficientPrivilege:
+        if error.sqlState == .queryCanceled { return .tooSlow }
+        if error.sqlState == .insufficientPrivilege {
             let role = try? await connection?.query("SELECT session_user::text").value(as: String.self)
             return .forbidden(role: role ?? "versiongate_server", detail: error.message)
-        default: break
         }
-        guard error.code == .server else {
-            await close()
-            return .away(error.message)
-        }
-        return .refused(error.message)
+        if error.code == .server { return .refused(error.message) }
+        await close()
+        return .away(error.message)
     }
 
     /// Waits for those who came before, while one of them connects.

@@ -1,10 +1,10 @@
 import HTTPTypes
 import Hummingbird
 import Mustache
-import UpdatePolicy
+package import UpdatePolicy
 
 /// The templates and assets that the binary carries.
-struct PageTemplates: Sendable {
+enum PageTemplates {
     /// A file that pages load.
     struct Asset: Sendable {
         let contentType: String
@@ -19,77 +19,60 @@ struct PageTemplates: Sendable {
         }
     }
 
-    /// All of them, read once.
-    static let all: PageTemplates = {
-        do {
-            return try PageTemplates()
-        } catch {
-            preconditionFailure("a template of the pages cannot be read: \(error)")
-        }
-    }()
+    private static let types = [".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"]
 
-    /// By name.
-    let assets: [String: Asset]
-    private let templates: MustacheLibrary
-
-    private static let types = ["css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
-
-    private init() throws {
-        MustacheContentTypes.register(PageText(), named: PageText.name)
-        var templates = MustacheLibrary()
-        var assets: [String: Asset] = [:]
-        for (name, text) in embeddedFiles {
-            let parts = name.split(separator: ".")
-            let ending = parts.last.map(String.init) ?? ""
-            if ending == "mustache" {
-                try templates.register("{{% CONTENT_TYPE: \(PageText.name)}}\n" + text, named: String(parts[0]))
-            } else {
-                assets[name] = Asset(
-                    contentType: Self.types[ending] ?? "text/plain",
-                    tag: "\"\(SHA256.hash(data: text.utf8).hexadecimal.prefix(32))\"", text: text
-                )
-            }
-        }
-        self.templates = templates
-        self.assets = assets
+    static let assets: [String: Asset] = embeddedFiles.reduce(into: [:]) { assets, file in
+        guard let type = types.first(where: { file.name.hasSuffix($0.key) })?.value else { return }
+        let tag = "\"\(SHA256.hash(data: file.text.utf8).hexadecimal.prefix(32))\""
+        assets[file.name] = Asset(contentType: type, tag: tag, text: file.text)
     }
 
-    /// What a template makes of a view.
-    func text(_ name: String, _ view: JSONValue) -> String {
-        guard let text = templates.render(PageValue.of(view), withTemplate: name) else {
-            preconditionFailure("no template \(name)")
+    private static let library: MustacheLibrary = {
+        MustacheContentTypes.register(PageText(), named: PageText.name)
+        var library = MustacheLibrary()
+        for (name, text) in embeddedFiles where name.hasSuffix(".mustache") {
+            do {
+                let text = "{{% CONTENT_TYPE: \(PageText.name)}}\n" + text
+                try library.register(text, named: String(name.prefix { $0 != "." }))
+            } catch {
+                preconditionFailure("\(name) cannot be read: \(error)")
+            }
         }
+        return library
+    }()
+
+    /// What a template makes of a view.
+    static func text(_ name: String, _ view: JSONValue) -> String {
+        guard let text = library.render(view, withTemplate: name) else { preconditionFailure("no template \(name)") }
         return text
     }
 }
 
-/// A value of a view; an empty text or null is as good as none to a section of a template.
-private struct PageValue: MustacheParent, MustacheCustomRenderable {
-    let value: JSONValue
-
-    static func of(_ value: JSONValue) -> Any {
-        switch value {
+/// As templates see it; an empty text or null is as good as none to a section.
+extension JSONValue: MustacheParent, MustacheCustomRenderable, MustacheCustomRepresentation {
+    package var representation: Any? {
+        switch self {
         case .boolean(let boolean): boolean
-        case .array(let elements): elements.map(of)
-        default: PageValue(value: value)
+        case .array(let elements): elements
+        default: self
         }
     }
 
-    var renderText: String {
-        switch value {
+    package var renderText: String {
+        switch self {
         case .string(let text), .number(let text): text
         case .integer(let integer): "\(integer)"
         case .null, .boolean, .array, .object: ""
         }
     }
 
-    var isNull: Bool {
-        if case .object = value { false } else { renderText.isEmpty }
+    package var isNull: Bool {
+        if case .object = self { false } else { renderText.isEmpty }
     }
 
-    func child(named name: String) -> Any? {
-        guard case .object(let members) = value else { return nil }
-        return members.first { $0.name == name }.map { Self.of($0.value ?? .null) }
+    package func child(named name: String) -> Any? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
     }
 }
 

@@ -6,31 +6,21 @@ import Synchronization
 final class PageThread: SerialExecutor {
     /// What the thread shares with its owner; it does not keep the owner, so that the end of that ends the thread.
     private final class Work: Sendable {
-        private struct State {
-            var jobs: [UnownedJob] = []
-            var isOver = false
-        }
-
-        private let state = Mutex(State())
+        /// The jobs that wait; nil: there will be no more.
+        private let jobs = Mutex<[UnownedJob]?>([])
         private let signal = DispatchSemaphore(value: 0)
 
-        func add(_ job: UnownedJob) {
-            state.withLock { $0.jobs.append(job) }
-            signal.signal()
-        }
-
-        func end() {
-            state.withLock { $0.isOver = true }
+        func change(_ body: (inout [UnownedJob]?) -> Void) {
+            jobs.withLock { body(&$0) }
             signal.signal()
         }
 
         /// Waits for jobs; nil at the end.
         func next() -> [UnownedJob]? {
             signal.wait()
-            return state.withLock { state in
-                if state.jobs.isEmpty, state.isOver { return nil }
-                defer { state.jobs = [] }
-                return state.jobs
+            return jobs.withLock { jobs in
+                defer { if jobs != nil { jobs = [] } }
+                return jobs
             }
         }
     }
@@ -42,7 +32,7 @@ final class PageThread: SerialExecutor {
 
     init() {
         let work = work
-        let thread = Thread { [weak self] in
+        Thread { [weak self] in
             // On Linux a thread is what setpriority calls a process, and 0 is the calling one.
             _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
             while let jobs = work.next() {
@@ -51,11 +41,13 @@ final class PageThread: SerialExecutor {
                     job.runSynchronously(on: self.asUnownedSerialExecutor())
                 }
             }
-        }
-        thread.start()
+        }.start()
     }
 
-    deinit { work.end() }
+    deinit { work.change { $0 = nil } }
 
-    func enqueue(_ job: consuming ExecutorJob) { work.add(UnownedJob(job)) }
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        work.change { $0?.append(job) }
+    }
 }

@@ -130,7 +130,7 @@ actor CountDelivery {
         counting.noteFuses(blown: number)
         if number > 0 {
             logger.error(
-                "Fuses have blown: lockouts were taken away; the history has the figures",
+                "Fuses have blown: lockouts were removed; the history has the figures",
                 metadata: ["fuses.blown": "\(number)"]
             )
         }
@@ -168,7 +168,7 @@ actor CountDelivery {
         do {
             try await run(within: limit) {
                 let connection = try await self.connected()
-                try await ServerSighting.note(server.name, revision: server.revision, over: connection)
+                try await ServerHeartbeat.note(server.name, revision: server.revision, over: connection)
             }
         } catch {
             await disconnect()

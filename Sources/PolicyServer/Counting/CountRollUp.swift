@@ -82,7 +82,7 @@ struct CountRollUp: Service {
         let limit = counting.maximumKnownKinds
         guard limit > 0 else { return }
         let kinds = try await connection.transaction(.repeatableReadReadOnly) { session in
-            try CountStore.boundReading(session)
+            try session.setTimeouts(statement: "30s")
             return try CountReader(session).recentKinds(limit: limit)
         }
         counting.learn(kinds)

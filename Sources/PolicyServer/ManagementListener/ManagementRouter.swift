@@ -84,7 +84,7 @@ typealias NextResponder = @concurrent (Request, ManagementContext) async throws 
 private struct ReadingOnly: RouterMiddleware {
     func handle(_ request: Request, context: ManagementContext, next: NextResponder) async throws -> Response {
         guard request.method == .get || request.method == .head else {
-            return .text(.methodNotAllowed, "Read with GET or HEAD; nothing here edits.\n", [.allow: "GET, HEAD"])
+            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
         }
         let response = try await next(request, context)
         return request.method == .head ? response.createHeadResponse() : response

@@ -28,46 +28,38 @@ extension ServerFacts {
         isBraked = status.brake != nil
         brakeCommand = brake?.engage ?? brakeCommand
         let answer = policy.current == nil ? "" : ", so the one before answers"
-        faults = [
-            status.brake.map { brake in
-                Fault(
-                    text: "The brake is on, so lockouts are sent as plain messages: \(brake)",
-                    remedy: brake.file.release
-                )
+        let faults: [(text: String, remedy: String?)?] = [
+            status.brake.map {
+                ("The brake is on, so lockouts are sent as plain messages: \($0)", $0.file.release)
             },
-            status.brakeFault.map { Fault(text: "Whether the brake is on is not known: \($0)") },
+            status.brakeFault.map { ("Whether the brake is on is not known: \($0)", nil) },
             status.standsInUntil.map { end in
-                Fault(
-                    text: "Lockouts are sent as plain messages, because servers ended by a newer policy."
-                        + " That ends by itself at \(NumberText.minute(end)), or with the next edit"
+                (
+                    "Lockouts are sent as plain messages, because servers ended by a newer policy."
+                        + " That ends by itself at \(NumberText.minute(end)), or with the next edit", nil
                 )
             },
             status.failure.map { failure in
                 let at = NumberText.minute(failure.at)
                 let what =
                     !status.databaseIsReachable
-                    ? "No edit arrives here, because the database could not be asked at \(at)"
+                    ? "Edits do not reach this server, because the database could not be asked at \(at)"
                     : status.heldBack != nil
                         ? "The newest policy is held back" : "The newest policy could not be loaded at \(at)\(answer)"
-                return Fault(
-                    text: "\(what): \(failure.reason)",
-                    remedy: failure.rejected.map { PrintedCommand.text("undo \($0)") } ?? ""
-                )
+                return ("\(what): \(failure.reason)", failure.rejected.map { PrintedCommand.text("undo \($0)") })
             },
             status.fileFault.map {
-                Fault(
-                    text: "The policy cannot be kept on this machine's disk, so a start without the database would have"
-                        + " an older one or none: \($0)"
+                (
+                    "The policy cannot be kept on this machine's disk, so a start without the database would have"
+                        + " an older one or none: \($0)", nil
                 )
             },
-            tls?.fault.map { Fault(text: "Apps may refuse to connect: \($0)") },
-            lockoutKey?.fault.map { Fault(text: "Apps may show lockouts as plain messages: \($0)") },
-        ].compactMap(\.self)
-        guard let counting else { return }
-        let names = counting.recorders.unknownNames
-        unknowns.bundles = names.bundles.map { UnknownNames.Entry(name: $0.name, checks: $0.count, error: $0.error) }
-        unknowns.languages = names.languages.map {
-            UnknownNames.Entry(name: $0.name, checks: $0.count, error: $0.error)
-        }
+            tls?.fault.map { ("Apps may refuse to connect: \($0)", nil) },
+            lockoutKey?.fault.map { ("Apps may show lockouts as plain messages: \($0)", nil) },
+        ]
+        self.faults = faults.compactMap(\.self)
+        guard let names = counting?.recorders.unknownNames else { return }
+        unknownBundles = names.bundles.map { ($0.name, $0.count, $0.error) }
+        unknownLanguages = names.languages.map { ($0.name, $0.count, $0.error) }
     }
 }

@@ -55,7 +55,7 @@ final class RuleStatusService: Service {
             do {
                 read = .success(
                     try await connection.transaction(.repeatableReadReadOnly) { session in
-                        try CountStore.boundReading(session)
+                        try session.setTimeouts(statement: "30s")
                         return try RuleStatus.Totals(session)
                     }
                 )

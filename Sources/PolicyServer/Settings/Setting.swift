@@ -2,7 +2,7 @@ package import Configuration
 
 /// A setting of the server: its names, range, default and help.
 ///
-/// ``all`` has each setting once. The reader, the help of `serve` and the tables of the documentation come from it.
+/// ``all`` has each setting once. The reader, the help of `serve` and `deploy/versiongate.env` come from it.
 package struct Setting: Sendable {
     /// The name in camel case, such as `maxConnections`.
     package let name: String

@@ -61,7 +61,7 @@ package struct LockoutKeyFile: Sendable {
         } catch {
             if error as? Errno == .fileExists {
                 throw ConfigurationError(
-                    "\(path) is there already, and apps may have pinned the key in it; name another file"
+                    "\(path) is already there, and apps may have pinned the key in it; name another file"
                 )
             }
             throw ConfigurationError(

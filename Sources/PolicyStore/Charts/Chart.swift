@@ -1,17 +1,16 @@
+import Postgres
 package import UpdatePolicy
 
-/// A chart before it is drawn: a question, its answer in words, and the numbers that show it.
-///
-/// Pages draw it as SVG with a table, the command line with characters, and both write the same numbers as CSV.
+/// A chart before it is drawn: a question, its answer in words, and the numbers that show it. Pages draw it as SVG with a
+/// table, the command line with characters, and both write the same numbers as CSV.
 package struct Chart: Sendable, Equatable {
-    package enum Shape: Sendable, Equatable {
-        /// Parts of a whole over time, one upon the other.
+    package enum Shape: Sendable {
         case stackedAreas
         case lines
         case bars
     }
 
-    package enum Unit: Sendable, Equatable {
+    package enum Unit: Sendable {
         case checks
         /// Parts of a whole, from 0 to 1; shown in percent.
         case share
@@ -22,7 +21,6 @@ package struct Chart: Sendable, Equatable {
         case time([Timestamp])
         /// Times since something began, in microseconds, in order.
         case elapsed([Int64])
-        /// Names, in the order in which they are shown.
         case names([String])
 
         package var count: Int {
@@ -38,86 +36,43 @@ package struct Chart: Sendable, Equatable {
         package let name: String
         /// A value for each place on the axis; nil where nothing was counted.
         package let values: [Double?]
-
-        package init(name: String, values: [Double?]) {
-            self.name = name
-            self.values = values
-        }
     }
 
-    /// Something that happened, shown on the axis of time.
     package struct Mark: Sendable, Equatable {
         package let at: Timestamp
-        /// The number of the change in the history, by which it is known everywhere.
         package let change: Int64
-        /// What, in a few words: `rollout 10 -> 50`.
         package let label: Sentence
-
-        package init(at: Timestamp, change: Int64, label: Sentence) {
-            self.at = at
-            self.change = change
-            self.label = label
-        }
     }
 
     /// The name in addresses: `versions`; a-z, digits and hyphens.
     package let name: String
-    /// The question that the chart answers: `Which versions are in use?`
     package let question: String
-    /// The answer in one or two sentences, with the numbers that matter.
     package let answer: String
     package let shape: Shape
     package let unit: Unit
     package let axis: Axis
     /// The names on the axis with their times, for those who write times in another zone than UTC; empty: they have none.
-    package let sentences: [Sentence]
+    package var sentences: [Sentence] = []
     /// The values, those that matter most first; at most as many as a reader can tell apart, the last may be all others.
     package let series: [Series]
-    /// The checks that the shares at each place are parts of; empty where the values are no shares, or of different wholes.
-    package let checks: [Int64]
+    /// The checks that the shares at each place are parts of; empty where there is no such number.
+    package var checks: [Int64] = []
     /// The events meanwhile, the newest of them, in order of time; empty where the axis is not one of time.
-    package let marks: [Mark]
-
-    package init(
-        name: String,
-        question: String,
-        answer: String,
-        shape: Shape,
-        unit: Unit,
-        axis: Axis,
-        sentences: [Sentence] = [],
-        series: [Series],
-        checks: [Int64] = [],
-        marks: [Mark] = []
-    ) {
-        self.name = name
-        self.question = question
-        self.answer = answer
-        self.shape = shape
-        self.unit = unit
-        self.axis = axis
-        self.sentences = sentences
-        self.series = series
-        self.checks = checks
-        self.marks = marks
-    }
+    package var marks: [Mark] = []
 
     package var isEmpty: Bool { axis.count == 0 || series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// Whether everything that was counted is nothing, which the answer says better than a picture of a flat line.
     package var isZero: Bool { !isEmpty && series.allSatisfy { $0.values.allSatisfy { ($0 ?? 0) == 0 } } }
 
-    /// Whether the steps of its axis are shorter than a day.
     package var isHourly: Bool {
-        switch axis {
-        case .time(let times): Self.isHourly(times.map(\.microsecondsSince1970))
-        case .elapsed(let times): Self.isHourly(times)
-        case .names: false
-        }
-    }
-
-    private static func isHourly(_ starts: [Int64]) -> Bool {
-        starts.count > 1 && starts[1] - starts[0] < 86_400_000_000
+        let starts: [Int64] =
+            switch axis {
+            case .time(let times): times.prefix(2).map(\.microsecondsSince1970)
+            case .elapsed(let times): times
+            case .names: []
+            }
+        return starts.count > 1 && starts[1] - starts[0] < 86_400_000_000
     }
 
     /// The head of the table of its numbers: what the places are, all checks where there are any, then each series.
@@ -153,30 +108,23 @@ package struct Chart: Sendable, Equatable {
         }
     }
 
-    /// A number of a chart, or what it is.
     package struct Cell: Sendable, Equatable {
-        /// For programs, with all of its digits.
         package let digits: String
-        /// For people: `61.0 %`, `12,345`.
         package let text: String
     }
 
-    /// A value for people: `61.0 %`, `12,345`.
     package func text(_ value: Double) -> String {
         unit == .share ? NumberText.percent(value, of: 1) : NumberText.count(Int64(value.rounded()))
     }
 
     private static func digits(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
-}
 
-extension Chart {
-    /// The numbers as CSV (RFC 4180): a line for each place on the axis, a column for each series; empty where nothing
-    /// was counted.
+    /// The numbers as CSV (RFC 4180): a line for each place on the axis, a column for each series.
     package var csv: String {
         ([head] + rows).map { row in row.map { Self.cell($0?.digits ?? "") }.joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// A text as a cell. One that a spreadsheet would take for a formula gets an apostrophe before it.
+    /// A text that a spreadsheet would take for a formula gets an apostrophe before it.
     private static func cell(_ text: String) -> String {
         let safe = text.first.map { "=+-@\t\r".contains($0) } == true ? "'" + text : text
         guard safe.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return safe }
@@ -187,13 +135,75 @@ extension Chart {
 /// A chart that is read when somebody asks for it, so that whoever wants one does not pay for the others.
 package struct ChartQuery {
     package let name: String
-    private let make: (String) throws -> Chart
+    let make: (String) throws -> Chart
 
-    init(_ name: String, _ make: @escaping (String) throws -> Chart) {
-        self.name = name
-        self.make = make
+    package func chart() throws -> Chart { try make(name) }
+}
+
+extension Chart {
+    package static let others = "others"
+    package static let lockout = "lockout"
+    private static let mostMarks = 20
+
+    init(
+        _ name: String,
+        _ question: String,
+        answer: String,
+        shape: Shape = .lines,
+        _ period: CountPeriod,
+        _ parts: [(name: String, checks: [Int64])],
+        of checks: [Int64],
+        marks: [Mark] = []
+    ) {
+        self.init(
+            name: name, question: question, answer: answer, shape: shape, unit: .share, axis: .time(period.starts),
+            series: parts.map { Series(name: $0.name, values: zip($0.checks, checks).map(Self.share)) },
+            checks: checks, marks: marks
+        )
     }
 
-    /// Reads it, within the transaction of the figures that it is of.
-    package func chart() throws -> Chart { try make(name) }
+    /// Nil where the whole is nothing.
+    static func share(_ part: Int64, of whole: Int64) -> Double? { whole > 0 ? Double(part) / Double(whole) : nil }
+
+    /// The newest changes of rules and apps as marks on the axis of time; none where the history may not be read.
+    static func marks(_ filter: HistoryFilter, _ session: PostgresSession) throws -> [Mark] {
+        guard try !DatabaseStatus.Hidden.history.isHidden(session) else { return [] }
+        var filter = filter
+        filter.ofRules = true
+        filter.limit = mostMarks
+        let formatter = ChangeFormatter { "\($0)" }
+        let history = try PolicyHistory(session, rowsPerChange: ChangeFormatter.mostNames)
+        return try history.changes(filter).reversed().map { change in
+            let values = formatter.summaryWithValues(change).dropFirst(formatter.summary(change).count)
+            let label = ChangeFormatter.summary(change) + Sentence(String(values))
+            return Mark(at: change.at, change: change.id, label: label)
+        }
+    }
+
+    static func nothing(_ period: String) -> String { "Nothing was counted in \(period)." }
+
+    /// Who has most of the checks: `1.2 has 61.0 % of the 12,345 checks of the last 24 hours; 1.1 18.0 %.`
+    static func ranking(
+        _ names: [(name: String, checks: Int64)],
+        noun: String,
+        unknown: Int64,
+        _ period: String
+    ) -> String {
+        let mostNamed = 3
+        let all = names.reduce(0) { $0 + $1.checks } + unknown
+        guard all > 0 else { return nothing(period) }
+        func share(_ checks: Int64) -> String { NumberText.share(Double(checks), of: Double(all)) }
+        guard let first = names.first else {
+            return "None of the \(NumberText.checks(all)) of \(period) named a \(noun) that can be read."
+        }
+        var parts = ["\(first.name) has \(NumberText.share(first.checks, ofChecks: all)) of \(period)"]
+        parts += names.dropFirst().prefix(mostNamed - 1).map { "\($0.name) \(share($0.checks))" }
+        let others = names.dropFirst(mostNamed)
+        if !others.isEmpty {
+            let checks = others.reduce(0) { $0 + $1.checks }
+            parts.append("\(others.count) other \(noun)\(others.count == 1 ? "" : "s") \(share(checks))")
+        }
+        if unknown > 0 { parts.append("no \(noun) that can be read \(share(unknown))") }
+        return parts.joined(separator: "; ") + "."
+    }
 }

@@ -3,15 +3,12 @@ package import UpdatePolicy
 /// Counts on their way to the database; the same hour and kind, or rule, may stand in it several times.
 package struct CountBatch: Sendable {
     package var checks: [CheckCount] = []
-    /// The counts of checks that were merged because of too many kinds.
     package var merged: [MergedCount] = []
     package var rules: [RuleCount] = []
     package var lockouts: [LockoutCount] = []
 
     package init() {}
-
     package var isEmpty: Bool { checks.isEmpty && rules.isEmpty }
-
     package var totalChecks: Int { checks.reduce(0) { $0 + $1.checks } }
 
     package mutating func append(_ other: CountBatch) {
@@ -22,13 +19,11 @@ package struct CountBatch: Sendable {
     }
 }
 
-/// How many checks one kind of client made in an hour.
 package struct CheckCount: Sendable, Hashable {
     package var hour: Timestamp
     /// The kind of client; nil for apps that the policy does not list and for kinds that are not counted separately.
     package var kind: ClientKind?
     package var checks: Int
-    /// Those that were answered with a message, or with several.
     package var messages: Int
     package var lockouts: Int
 
@@ -41,7 +36,6 @@ package struct CheckCount: Sendable, Hashable {
     }
 }
 
-/// How often a rule's message was sent in an hour.
 package struct RuleCount: Sendable, Hashable {
     package var hour: Timestamp
     package var rule: String
@@ -73,5 +67,19 @@ package struct LockoutCount: Sendable, Hashable {
         self.checks = checks
         self.lockouts = lockouts
         self.revision = revision
+    }
+}
+
+/// How many checks of an app in an hour were merged because they came from too many kinds of clients. They are among the
+/// counts of checks, too: with their version alone where it is that of a release, else without anything.
+package struct MergedCount: Sendable, Hashable {
+    package var hour: Timestamp
+    package var bundle: String
+    package var checks: Int
+
+    package init(hour: Timestamp, bundle: String, checks: Int) {
+        self.hour = hour
+        self.bundle = bundle
+        self.checks = checks
     }
 }

@@ -1,20 +1,15 @@
 package import Postgres
 package import UpdatePolicy
 
-/// Reads the counts that servers wrote.
 package struct CountReader {
     let session: PostgresSession
 
     /// The limit on kinds of clients that are read; the checks of the others count as unknown.
     private static let mostKinds = 200_000
 
-    package init(_ session: PostgresSession) {
-        self.session = session
-    }
+    package init(_ session: PostgresSession) { self.session = session }
 
-    /// The checks of the last days by kind of client, from the start of the first day in UTC.
-    ///
-    /// - Parameter bundles: Only these apps; nil for all.
+    /// The checks of the last days by kind of client, from the start of the first day in UTC; of some apps, or of all.
     package func recentChecks(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
         let (isNamed, parameters) = Self.condition(days, bundles)
         let counted = try session.query(
@@ -43,18 +38,12 @@ package struct CountReader {
     }
 
     /// What `read` reads, nil where the database refuses it: edits go on without counts.
-    ///
-    /// - Throws: `PostgresError` if the connection fails.
     package func ifReadable<Counts>(_ read: (CountReader) throws -> Counts) throws -> Counts? {
-        switch try attempt(read) {
-        case .success(let counts): counts
-        case .failure: nil
-        }
+        let counts = try attempt(read)
+        return try? counts.get()
     }
 
     /// What `read` reads, or why the database refuses it, which leaves the transaction as it was.
-    ///
-    /// - Throws: `PostgresError` if the connection fails.
     package func attempt<Counts>(_ read: (CountReader) throws -> Counts) throws -> Result<Counts, PostgresError> {
         try session.execute("SAVEPOINT counts")
         do {
@@ -65,16 +54,12 @@ package struct CountReader {
         }
     }
 
-    /// The checks of the last days as ``recentChecks(days:bundles:)`` reads them, not known where the database refuses that.
     package func recentChecksIfReadable(days: Int, bundles: [String]? = nil) throws -> RecentChecks {
         try ifReadable { try $0.recentChecks(days: days, bundles: bundles) }
             ?? RecentChecks(days: days, clients: [], unknown: 0, merged: [], isKnown: false)
     }
 
-    /// How many checks of the last days were merged because they came from too many kinds of clients, by app, most first.
-    ///
-    /// - Parameter bundles: Only these apps; nil for all.
-    package func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
+    func mergedChecks(days: Int, bundles: [String]? = nil) throws -> [MergedChecks] {
         let (isNamed, parameters) = Self.condition(days, bundles)
         return try session.query(
             """
@@ -89,8 +74,7 @@ package struct CountReader {
         ).rows()
     }
 
-    /// The kinds of clients that checked in the last days, at most `limit`. In each app, kinds of more days come first, then
-    /// those with more checks; the apps take turns.
+    /// Kinds of more days come first, then those with more checks; the apps take turns.
     package func recentKinds(limit: Int) throws -> [ClientKind] {
         try session.query(
             """
@@ -109,13 +93,8 @@ package struct CountReader {
         ).rows()
     }
 
-    /// Selects the rows of some apps, and the parameters of a query of days that has this condition.
-    ///
-    /// The names are an array, and a query of all apps has no names: else the index would not be used.
-    private static func condition(
-        _ days: Int,
-        _ bundles: [String]?
-    ) -> (condition: String, parameters: [(any PostgresEncodable)?]) {
+    /// Selects some apps. The names are an array, and a query of all apps has none: else the index would not be used.
+    private static func condition(_ days: Int, _ bundles: [String]?) -> (String, [(any PostgresEncodable)?]) {
         guard let bundles else { return ("true", [Int64(days)]) }
         let names = "ARRAY(SELECT lower(named COLLATE \"C\") FROM unnest($2::text[]) AS named)"
         return ("lower(bundle COLLATE \"C\") = ANY (\(names))", [Int64(days), bundles])
@@ -125,6 +104,78 @@ package struct CountReader {
     static let isRecent =
         "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC') AND \(isOver)"
 
-    /// Leaves out hours in the future, which a server with a wrong clock has counted. A clock may be ahead by up to an hour.
+    /// Leaves out hours in the future, of a server with a wrong clock, which may be ahead by up to an hour.
     static let isOver = "hour <= now() + interval '1 hour'"
+}
+
+/// The checks that servers counted in the last days. What clients claim is not verified.
+package struct RecentChecks: Sendable {
+    /// A week, so that every day of the week is in it.
+    package static let usualDays = 7
+    package let days: Int
+    package let clients: [WeightedClient]
+    package let unknown: Int64
+    package let merged: [MergedChecks]
+    /// Whether the counts could be read; where not, nothing is known.
+    package let isKnown: Bool
+
+    package var known: Int64 { clients.reduce(0) { $0 + $1.checks } }
+    package var isEmpty: Bool { clients.isEmpty }
+}
+
+extension WeightedClient {
+    init(_ kind: ClientKind, checks: Int64) throws {
+        var client = Client()
+        for (name, value) in [
+            ("bundle", kind.bundle), ("platform", kind.platform), ("version", kind.version), ("build", kind.build),
+            ("region", kind.region), ("os", kind.os),
+        ] {
+            if let value { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+        }
+        self.init(client, checks: checks)
+    }
+}
+
+/// How many checks of an app were merged because they came from too many kinds of clients: of them the version is known
+/// where it is that of a release, and else nothing.
+package struct MergedChecks: Sendable, Equatable, Decodable {
+    package let bundle: String
+    package let checks: Int64
+    /// How many checks of the app are counted with what is known of them; those of a release are among ``checks``, too.
+    package let kept: Int64
+
+    package var share: Double { Double(checks) / Double(max(1, checks + kept)) }
+}
+
+/// The steps of time in which counts are shown: the last 24 hours one by one, or whole days (UTC).
+///
+/// Counts keep their hours for a week, so days are all that is left of longer periods.
+package struct CountPeriod: Sendable, Equatable {
+    package enum Step: String, Sendable {
+        case hour, day
+    }
+
+    package let days: Int
+    package let step: Step
+    /// When each step begins, in order; the last one is not over.
+    package let starts: [Timestamp]
+    let end: Timestamp
+
+    package init(days: Int, at time: Timestamp) {
+        self.days = max(1, days)
+        end = time
+        let day: Int64 = 86_400_000_000
+        if self.days == 1 {
+            step = .hour
+            let last = CountStore.startOfHour(time)
+            starts = (0..<24).map { last.advanced(byMicroseconds: ($0 - 23) * day / 24) }
+        } else {
+            step = .day
+            let last = CountStore.startOfDay(time, daysAgo: 0)
+            starts = (0...Int64(self.days)).map { last.advanced(byMicroseconds: ($0 - Int64(days)) * day) }
+        }
+    }
+
+    package var start: Timestamp { starts[0] }
+    package var text: String { step == .hour ? "the last 24 hours" : "the last \(days) days" }
 }

@@ -1,55 +1,23 @@
 package import Postgres
 import UpdatePolicy
 
-/// Writes counts of checks, and keeps their tables small.
 package enum CountStore {
-    /// Adds a batch to what the database counts, in one statement, and one more for lockouts.
-    ///
-    /// - Throws: `PostgresError`; nothing is added then.
     package static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
-        try setTimeouts(session)
-        _ = try session.query(addition, parameters(of: batch))
-        try add(batch.lockouts, session)
+        try session.setTimeouts(statement: statementTimeout)
+        try session.query(addition, parameters(of: batch))
+        guard !batch.lockouts.isEmpty else { return }
+        try session.query(lockoutAddition, parameters(of: batch.lockouts))
     }
 
-    static func setTimeouts(_ session: PostgresSession) throws {
-        _ = try session.query(
-            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
-            [lockTimeout, statementTimeout]
-        )
-    }
-
-    /// Sets timeouts for the next statements.
-    package static func boundReading(_ session: PostgresSession) throws {
-        _ = try session.query(
-            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
-            [lockTimeout, "30s"]
-        )
-    }
-
-    /// How long a write waits for a lock before it gives up.
-    static let lockTimeout = "2s"
     static let statementTimeout = "10s"
 
     private static let addition = """
         WITH checks AS (
-            \(CountedTable.checks.addition(
-                of: """
-                unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                    $8::bigint[], $9::bigint[], $10::bigint[])
-                    AS added (hour, bundle, platform, version, build, region, os, checks, messages, lockouts)
-                """
-            ))
+            \(CountedTable.checks.addition(ofParametersFrom: 1))
         ), merged AS (
-            \(CountedTable.merged.addition(
-                of: "unnest($15::timestamptz[], $16::text[], $17::bigint[]) AS added (hour, bundle, checks)"
-            ))
+            \(CountedTable.merged.addition(ofParametersFrom: 15))
         )
-        \(CountedTable.rules.addition(
-            of: """
-            unnest($11::timestamptz[], $12::text[], $13::bigint[], $14::bigint[]) AS added (hour, rule, sent, lockouts)
-            """
-        ))
+        \(CountedTable.rules.addition(ofParametersFrom: 11))
         """
 
     private static func parameters(of batch: CountBatch) -> [(any PostgresEncodable)?] {
@@ -72,5 +40,50 @@ package enum CountStore {
             batch.merged.map(\.bundle),
             batch.merged.map { Int64($0.checks) },
         ]
+    }
+
+    private static let lockoutAddition = CountedTable.lockouts.addition(ofParametersFrom: 1)
+
+    private static func parameters(of lockouts: [LockoutCount]) -> [(any PostgresEncodable)?] {
+        [
+            lockouts.map(\.minute),
+            lockouts.map(\.rule),
+            lockouts.map(\.bundle),
+            lockouts.map(\.revision),
+            lockouts.map { Int64($0.checks) },
+            lockouts.map { Int64($0.lockouts) },
+        ]
+    }
+
+    package struct Blow: Sendable {
+        package let rules: Int
+        /// Empty if no fuse was to blow.
+        package let transaction: String
+    }
+
+    /// Takes the lockout away from the rules whose fuse says so, in a transaction that does nothing else.
+    package static func blowFuses(_ session: PostgresSession) throws -> Blow {
+        try session.setTimeouts(statement: statementTimeout)
+        let rules = Int(try session.query("SELECT public.blow_fuses()").value(as: Int32.self))
+        let transaction = try session.query("SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')")
+        return Blow(rules: rules, transaction: try transaction.value())
+    }
+
+    /// Whether fuses have blown whose commit was not answered; nil while that is not decided.
+    package static func isCommitted(_ blow: Blow, _ session: PostgresSession) throws -> Bool? {
+        let status: String = try session.query(
+            "SELECT coalesce(pg_xact_status($1::xid8), 'unknown')",
+            [blow.transaction]
+        ).value()
+        return status == "in progress" ? nil : status == "committed"
+    }
+}
+
+extension PostgresSession {
+    package func setTimeouts(lock: String = "2s", statement: String) throws(PostgresError) {
+        try query(
+            "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)",
+            [lock, statement]
+        )
     }
 }

@@ -1,11 +1,8 @@
-/// A table of counts: the columns that identify a row, and the columns that are summed.
 struct CountedTable {
     let name: String
     var time = "hour"
-    /// The columns that, together with the time, identify a row.
     let keys: [String]
     let sums: [String]
-    /// The constraint that makes rows of the same hour and keys one row.
     let constraint: String
 
     static let checks = CountedTable(
@@ -33,18 +30,12 @@ struct CountedTable {
     /// and no row that somebody forged keeps others from being written or read.
     static func bounded(_ count: String) -> String { "least(coalesce(\(count), 0), 1000000000000)::int8" }
 
-    /// The bounded sums of some columns, each under the name of its column.
     static func sums(_ columns: String...) -> String {
         columns.map { "\(bounded("sum(\($0))")) AS \($0)" }.joined(separator: ", ")
     }
 
-    /// A statement that adds the rows of `source` to the table.
-    ///
-    /// All writers take the rows in the same order, so that they cannot deadlock.
-    ///
-    /// - Parameters:
-    ///   - source: Something with the columns of the table that can stand in FROM.
-    ///   - hour: The hour that the rows are added to, as an expression over `source`.
+    /// A statement that adds the rows of `source` to the table, in the hour that an expression over it gives. All writers
+    /// take the rows in the same order, so that they cannot deadlock.
     func addition(of source: String, hour: String? = nil) -> String {
         let hour = hour ?? time
         let keys = keys.joined(separator: ", ")
@@ -57,5 +48,14 @@ struct CountedTable {
             SELECT \(hour), \(keys), \(totals) FROM \(source) GROUP BY \(hour), \(keys) ORDER BY \(hour), \(order)
             ON CONFLICT ON CONSTRAINT \(constraint) DO UPDATE SET \(additions)
             """
+    }
+
+    /// A statement that adds rows whose columns are arrays: the parameters from a number on.
+    func addition(ofParametersFrom first: Int) -> String {
+        let types =
+            ["timestamptz"] + keys.map { $0 == "revision" ? "bigint" : "text" } + sums.map { _ in "bigint" }
+        let arrays = types.enumerated().map { "$\(first + $0)::\($1)[]" }.joined(separator: ", ")
+        let columns = ([time] + keys + sums).joined(separator: ", ")
+        return addition(of: "unnest(\(arrays)) AS added (\(columns))")
     }
 }

@@ -1,7 +1,6 @@
 import Postgres
 package import UpdatePolicy
 
-/// A column of a record with the value to set or to match.
 package struct ColumnValue<Record: PolicyRecord>: Sendable {
     let name: String
     let type: ColumnType
@@ -31,10 +30,7 @@ package struct ColumnValue<Record: PolicyRecord>: Sendable {
         self.init(Record.column(path).definition, written: text)
     }
 
-    /// The app or the rule that a row belongs to.
     package static func owner(_ name: String) -> ColumnValue { owner(.text(UTF8Text(name))) }
-
-    /// The release that a row belongs to, by its id.
     package static func owner(_ id: Int64) -> ColumnValue { owner(.integer(id)) }
 
     private static func owner(_ value: PolicyValue) -> ColumnValue {
@@ -48,7 +44,6 @@ package struct ColumnValue<Record: PolicyRecord>: Sendable {
 }
 
 extension PolicyValue: JSONConvertible {
-    /// The value as PostgreSQL writes it in JSON.
     package var jsonValue: JSONValue {
         switch self {
         case .null: .null

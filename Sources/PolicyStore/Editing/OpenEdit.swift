@@ -1,68 +1,35 @@
 package import Postgres
 import UpdatePolicy
 
-/// A session that has edited the policy, or locked rows of it, and has neither committed nor rolled back; or a prepared
-/// transaction that has.
-package struct OpenEdit: Sendable {
-    /// The process ID of the server process; nil of a prepared transaction.
+/// A session, or a prepared transaction, that has edited or locked rows of the policy and has not ended.
+package struct OpenEdit: Sendable, Decodable {
     package let processID: Int32?
-    /// The name of a prepared transaction, which needs no session.
     package var prepared: String?
-    /// The role that logged in.
     package let role: String
-    /// The program, as it named itself; may be empty.
     package let application: String
-    /// Whether whoever asks may end the session.
     package let mayBeEnded: Bool
 
-    /// A session with these facts.
-    package init(
-        processID: Int32?,
-        prepared: String? = nil,
-        role: String,
-        application: String,
-        mayBeEnded: Bool
-    ) {
-        self.processID = processID
-        self.prepared = prepared
-        self.role = role
-        self.application = application
-        self.mayBeEnded = mayBeEnded
-    }
-
-    /// The session, for people: `process 7316 of anna (psql)`.
     package var words: String {
         let what = processID.map { "process \($0)" } ?? "the prepared transaction \(prepared ?? "")"
         return "\(what) of \(role)" + (application.isEmpty ? "" : " (\(application))")
     }
 
-    /// The statement that ends it.
     package var ending: String {
         processID.map { "SELECT pg_terminate_backend(\($0))" }
             ?? "ROLLBACK PREPARED '\((prepared ?? "").replacing("'", with: "''"))'"
     }
 
-    /// All such sessions except this one, ordered by process ID, then all such prepared transactions.
-    package static func all(
-        _ connection: PostgresConnection,
-        includesReaders: Bool = false
-    ) async throws -> [OpenEdit] {
-        try await connection.withSession { try all($0, includesReaders: includesReaders) }
-    }
-
-    /// All such sessions except this one, ordered by process ID, then all such prepared transactions.
-    ///
-    /// - Parameter includesReaders: Whether transactions count that have only read, for which a migration waits too.
+    /// Of others: sessions by process ID, then prepared transactions; also readers, for which a migration waits.
     package static func all(_ session: PostgresSession, includesReaders: Bool = false) throws -> [OpenEdit] {
         let tables = PolicyTable.allCases.map(\.rawValue) + ["policy_revision"]
         return try session.query(
             """
-            SELECT DISTINCT held.pid, prepared.gid::text,
-                coalesce(session.usename, prepared.owner, session.usesysid::text)::text,
-                coalesce(session.application_name, ''),
+            SELECT DISTINCT held.pid AS process_id, prepared.gid::text AS prepared,
+                coalesce(session.usename, prepared.owner, session.usesysid::text)::text AS role,
+                coalesce(session.application_name, '') AS application,
                 coalesce(pg_has_role(session.usesysid, 'USAGE')
                     OR pg_has_role('pg_signal_backend', 'USAGE')
-                        AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = session.usesysid), false)
+                        AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = session.usesysid), false) AS may_be_ended
             FROM pg_locks AS held
             LEFT JOIN pg_stat_activity AS session ON session.pid = held.pid
             LEFT JOIN pg_locks AS own ON held.pid IS NULL AND own.pid IS NULL
@@ -76,12 +43,6 @@ package struct OpenEdit: Sendable {
             ORDER BY held.pid, 2
             """,
             [tables, includesReaders]
-        ).map { row in
-            OpenEdit(
-                processID: try row.decode(0, as: Int32?.self), prepared: try row.decode(1, as: String?.self),
-                role: try row.decode(2, as: String.self), application: try row.decode(3, as: String.self),
-                mayBeEnded: try row.decode(4, as: Bool.self)
-            )
-        }
+        ).rows()
     }
 }

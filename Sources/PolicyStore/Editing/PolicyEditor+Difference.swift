@@ -1,10 +1,8 @@
 package import Postgres
 package import UpdatePolicy
 
-/// A wanted row that the database refuses.
 package struct PolicyRefusal: Sendable {
     package let error: PostgresError
-    /// The table of the row, if it is known.
     package let table: PolicyTable?
     /// The index of the row among the wanted rows of its table; nil if it is unknown or the row is to be removed.
     package let index: Int?
@@ -18,15 +16,10 @@ package struct PolicyRefusals: Error, Sendable {
 }
 
 extension PolicyEditor {
-    /// How long an edit waits for rows that another transaction has edited and not committed.
-    private static let lockTimeout = "10s"
-    /// How many refused rows are looked for.
-    private static let refusalLimit = 20
+    private static let mostRefusals = 20
 
-    /// Makes the edits of a difference, if the policy is in the state that the difference starts from.
-    ///
-    /// - Throws: ``PolicyConflict`` if it is not; ``PolicyRefusals`` if the database refuses rows; `PostgresError` for
-    ///   anything else, such as a lock that somebody holds for too long.
+    /// Throws ``PolicyConflict`` if the policy is not in the state that the difference starts from, ``PolicyRefusals`` if
+    /// the database refuses rows, `PostgresError` for anything else, such as a lock that somebody holds for too long.
     package func make(_ difference: PolicyDifference, from version: PolicyVersion) throws {
         let found = try PolicyReader.version(session)
         guard found == version else {
@@ -35,7 +28,7 @@ extension PolicyEditor {
             )
         }
         guard !difference.edits.isEmpty else { return }
-        _ = try session.query("SELECT set_config('lock_timeout', $1, true)", [Self.lockTimeout])
+        try session.execute("SET LOCAL lock_timeout = '10s'")
         // Before the savepoint: refused rows are looked for one by one, in another order.
         try write(difference.locks)
         let edits = difference.rowEdits
@@ -61,7 +54,7 @@ extension PolicyEditor {
         var refusals: [PolicyRefusal] = []
         var missingRules: Set<String> = []
         var releases: [Int64: Int64] = [:]
-        for edit in edits where refusals.count < Self.refusalLimit {
+        for edit in edits where refusals.count < Self.mostRefusals {
             // Refusals of what belongs to a refused rule or release add nothing.
             if case .string(let rule)? = edit.values["rule"], missingRules.contains(rule) { continue }
             if case .integer(let id)? = edit.values["release"], id < 0, releases[id] == nil { continue }
@@ -81,12 +74,10 @@ extension PolicyEditor {
 }
 
 extension PostgresError {
-    /// Whether it refuses what is written.
     fileprivate var isAboutRows: Bool { sqlState?.isIntegrityViolation == true || sqlState?.isDataException == true }
 }
 
 extension PolicyDifference {
-    /// The locks of the rows to be edited, which are taken before the first is.
     fileprivate var locks: [RowEdit] {
         PolicyTable.allCases.flatMap { table in
             let present = edits.filter { $0.table == table && $0.before != nil }
@@ -123,14 +114,12 @@ extension PolicyDifference {
 }
 
 extension PolicyDifference.Edit {
-    /// What finds the row that is there.
     fileprivate var key: [String: JSONValue] {
         guard let before else { return [:] }
         if let column = table.idColumn, let id = before.id { return [column: id.jsonValue] }
         return before.members.filter { name, _ in table.identity.contains { $0.name == name } }
     }
 
-    /// The row as it is written; nil if it is removed.
     fileprivate var rowEdit: RowEdit? {
         guard let after else { return nil }
         guard let before else { return RowEdit(table: table, kind: .insert, values: after.members, index: index) }
@@ -140,19 +129,16 @@ extension PolicyDifference.Edit {
 }
 
 extension PolicyRow {
-    /// The columns as `jsonb_populate_record` reads them.
     fileprivate var members: [String: JSONValue] {
         Dictionary(zip(table.columns.map(\.name), values.map(\.jsonValue))) { $1 }
     }
 
-    /// The row as a JSON object, with its id.
-    var json: String {
+    var json: JSONValue {
         var members = self.members.map { ($0, Optional($1)) }
         if let column = table.idColumn, let id { members.append((column, id.jsonValue)) }
-        return JSONValue.object(members).text
+        return .object(members)
     }
 
-    /// Whether these columns have these texts; nil is NULL.
     fileprivate func has(_ key: [String: String?]) -> Bool {
         key.allSatisfy { column, text in
             guard table.columns.contains(where: { $0.name == column }) else { return false }

@@ -2,8 +2,14 @@ import Postgres
 package import UpdatePolicy
 
 extension PolicyEditor {
-    /// The ids of the rows of a release, in order.
-    package func releaseIDs(_ selection: ReleaseSelection) throws -> [Int64] {
+    /// The rows of a release, in any spelling of its version; nil is any.
+    package func releaseIDs(
+        bundle: String,
+        version: String,
+        platform: String?,
+        build: String?,
+        region: String?
+    ) throws -> [Int64] {
         try session.query(
             """
             SELECT id::bigint FROM public.releases
@@ -13,13 +19,12 @@ extension PolicyEditor {
                 AND ($5::text IS NULL OR $5 = ANY (regions))
             ORDER BY id
             """,
-            [selection.bundle, selection.version, selection.platform, selection.build, selection.region]
-        ).map { try $0.decode(0, as: Int64.self) }
+            [bundle, version, platform, build, region]
+        ).values()
     }
 
-    /// How the row that is a release already differs from it: the row that differs least; nil where there is none.
-    ///
-    /// A row of another build, or for other regions alone, is another release.
+    /// The row that is a release already, and how it differs: the one that differs least. A row of another build, or for
+    /// other regions alone, is another release.
     package func presentRelease(
         bundle: String,
         platform: String,
@@ -41,69 +46,94 @@ extension PolicyEditor {
             default: nil
             }
         }
-        let columns = values.map { value in
-            "('\(value.name)', \(isLike(value)), to_jsonb(r.\(value.name)) #>> '{}', to_jsonb(given.\(value.name)) #>> '{}')"
+        let columns = values.enumerated().map { place, value in
+            "(\(place), '\(value.name)', \(isLike(value)), to_jsonb(r.\(value.name)) #>> '{}', to_jsonb(given.\(value.name)) #>> '{}')"
         }
-        let rows = try session.query(
+        return try session.query(
             """
-            SELECT r.id, r.withdrawn_at, v.name, v.present, v.given
+            SELECT r.id, r.withdrawn_at, coalesce(json_agg(json_build_object(
+                'name', v.name, 'before', v.present, 'after', v.given) ORDER BY v.place
+            ) FILTER (WHERE v.name IS NOT NULL), '[]') AS differences
             FROM public.releases AS r
                 CROSS JOIN LATERAL jsonb_populate_record(NULL::public.releases, $4::text::jsonb) AS given
-                LEFT JOIN LATERAL (VALUES \((columns + ["(NULL, true, NULL, NULL)"]).joined(separator: ", ")))
-                    AS v (name, is_like, present, given) ON v.is_like IS NOT TRUE
+                LEFT JOIN LATERAL (VALUES \((columns + ["(NULL, NULL, true, NULL, NULL)"]).joined(separator: ", ")))
+                    AS v (place, name, is_like, present, given) ON v.is_like IS NOT TRUE
             WHERE lower(r.bundle COLLATE "C") = lower($1 COLLATE "C") AND r.platform = $2
                 AND version_compare(r.version, $3) = 0 \(another.joined(separator: " "))
-            ORDER BY count(v.name) OVER (PARTITION BY r.id), r.id
+            GROUP BY r.id ORDER BY count(v.name), r.id
             """,
             [bundle, Platform(platform).name, version, JSONValue.object(values.map { ($0.name, $0.json) }).text]
-        )
-        guard let first = rows.first else { return nil }
-        let id = try first.decode(0, as: Int64.self)
-        return PresentRelease(
-            id: id,
-            withdrawnAt: try first.decode(1, as: PostgresTimestamp?.self).map { Timestamp($0) },
-            differences: try rows.filter { try $0.decode(0, as: Int64.self) == id }.compactMap { row in
-                guard let name = try row.decode(2, as: String?.self) else { return nil }
-                return PolicyChange.Column(
-                    name: name, before: try row.decode(3, as: String?.self), after: try row.decode(4, as: String?.self)
-                )
-            }
-        )
+        ).rows(as: PresentRelease.self).first
     }
 
-    /// Withdraws a row of a release from a time on.
-    ///
-    /// A row that goes live later is withdrawn at its `live_at`, so that users never get it.
+    /// Withdraws a row of a release from a time on, or from its `live_at` where that is later, so that users never get it.
     package func withdraw(_ id: Int64, at time: Timestamp) throws {
-        _ = try session.query(
+        try session.query(
             "UPDATE public.releases SET withdrawn_at = greatest($1::timestamptz, live_at) WHERE id = $2::bigint",
-            [time.description, id]
+            [time, id]
         )
     }
-}
 
-/// A row that is a release already.
-package struct PresentRelease: Sendable {
-    package let id: Int64
-    /// When it went, or goes, out of the store.
-    package let withdrawnAt: Timestamp?
-    /// The columns that differ: what is there, and what is wanted.
-    package let differences: [PolicyChange.Column]
-}
-
-/// Selects rows of a release: those of an app and a version, in any spelling; nil is any.
-package struct ReleaseSelection: Sendable {
-    package var bundle: String
-    package var version: String
-    package var platform: String?
-    package var build: String?
-    package var region: String?
-
-    package init(bundle: String, version: String, platform: String?, build: String?, region: String?) {
-        self.bundle = bundle
-        self.version = version
-        self.platform = platform
-        self.build = build
-        self.region = region
+    package struct WayOut: Decodable {
+        package let platform: String?
+        package let isThere: Bool
+        package let newest: String?
+        /// A release of that version without a build, which may be the one that is locked out.
+        package let unbuilt: String?
+        package let hasLink: Bool
     }
+
+    /// What users can go to from a version, or a build of it, that a rule locks out. Withdrawn releases do not count.
+    package func waysOut(ofRule key: String, from version: String, build: String?) throws -> [WayOut] {
+        try session.query(
+            """
+            SELECT place.platform,
+                coalesce(bool_or(versiongate_internal.release_is_above(own.key, own.build, r.key, r.build_key)), false)
+                    AS is_there,
+                (array_agg(r.label ORDER BY r.key DESC NULLS LAST, r.build_key DESC NULLS LAST))[1] AS newest,
+                min(r.version) FILTER (WHERE own.build IS NOT NULL AND r.build IS NULL AND r.key = own.key) AS unbuilt,
+                rule.link IS DISTINCT FROM 'store' OR EXISTS (
+                    SELECT FROM public.store_links AS s WHERE s.bundle = rule.bundle AND s.platform = place.platform)
+                    AS has_link
+            FROM public.rules AS rule
+            CROSS JOIN (SELECT versiongate_internal.version_key($2), versiongate_internal.version_key($3)) AS own(key, build)
+            LEFT JOIN LATERAL (
+                SELECT unnest(rule.platforms)
+                UNION SELECT platform FROM public.releases FULL JOIN public.store_links USING (bundle, platform)
+                WHERE rule.platforms IS NULL AND bundle = rule.bundle
+            ) AS place(platform) ON true
+            LEFT JOIN LATERAL (
+                SELECT platform, version, build, version || coalesce(' (' || build || ')', '') AS label,
+                    versiongate_internal.version_key(version) AS key, versiongate_internal.version_key(build) AS build_key
+                FROM versiongate_internal.releases_for(rule)
+            ) AS r ON r.platform = place.platform
+            WHERE rule.key = $1 GROUP BY rule.key, place.platform ORDER BY place.platform
+            """,
+            [key, version, build]
+        ).rows()
+    }
+
+    /// The key of another lockout that is for the same clients as a rule, and whether it is on.
+    package func otherLockout(likeRule key: String) throws -> (key: String, isOn: Bool)? {
+        try session.query(
+            """
+            SELECT other.key, other.enabled
+            FROM public.rules AS rule JOIN versiongate_internal.rule_spans AS its ON its.rule = rule.key,
+                public.rules AS other JOIN versiongate_internal.rule_spans AS others ON others.rule = other.key
+            WHERE rule.key = $1 AND other.key <> rule.key AND other.bundle = rule.bundle AND other.lockout
+                AND (others.versions, others.builds, others.os, other.regions, other.languages, other.attributes)
+                    IS NOT DISTINCT FROM (its.versions, its.builds, its.os, rule.regions, rule.languages, rule.attributes)
+                AND coalesce(other.platforms, '{}') @> coalesce(rule.platforms, '{}')
+                AND coalesce(other.platforms, '{}') <@ coalesce(rule.platforms, '{}') AND other.target IS NULL
+            ORDER BY other.enabled DESC, other.key LIMIT 1
+            """,
+            [key]
+        ).first.map { (try $0.decode(0), try $0.decode(1)) }
+    }
+}
+
+package struct PresentRelease: Sendable, Decodable {
+    package let id: Int64
+    package let withdrawnAt: Timestamp?
+    package let differences: [PolicyChange.Column]
 }

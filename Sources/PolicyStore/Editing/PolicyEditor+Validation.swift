@@ -2,22 +2,19 @@ import Postgres
 import UpdatePolicy
 
 extension PolicyEditor {
-    /// The keys of the lockouts that this transaction has consent for.
     var consent: [String] {
         get throws {
-            try session.query("SELECT current_setting('versiongate.consent', true)").value(as: String.self)
-                .split(separator: ",").map(String.init)
+            let keys: String = try session.query("SELECT current_setting('versiongate.consent', true)").value()
+            return keys.split(separator: ",").map(String.init)
         }
     }
 
-    /// Says that these lockouts are meant.
     func consent(to keys: [String]) throws(PostgresError) {
         try session.query("SELECT set_config('versiongate.consent', $1, true)", [keys.joined(separator: ",")])
     }
 
-    /// Has the database record and judge what was edited, as it would at the commit. Others who commit edits wait from here on.
-    ///
-    /// - Returns: The id of the change; nil where nothing is different.
+    /// Has the database record and judge what was edited, as it would at the commit. Others who commit edits wait from
+    /// here on. Returns the id of the change; nil where nothing is different.
     @discardableResult
     func validate() throws(PostgresError) -> Int64? {
         let sql = "SELECT public.rehearse_edits()"
@@ -35,15 +32,13 @@ extension PolicyEditor {
         }
     }
 
-    /// The apps that a change is about, nil within for every app; nil if it does not affect what clients get, or only takes
-    /// messages away.
-    ///
-    /// Messages, notes and fuses add no lockout; neither does a rule that is not enabled. The role of a column decides.
+    /// The apps that a change is about, nil within for every app; nil if it does not affect what clients get, or only
+    /// takes messages away. Messages, notes and fuses add no lockout, nor does a rule that is not enabled: a column's
+    /// role decides.
     func scope(ofChange id: Int64) throws -> [String]?? {
         try session.query(Self.scopeQuery, [id]).first.map { try $0.decode(0, as: [String]?.self) }
     }
 
-    /// That a row of the history differs in a column that decides something.
     private static func isOther<Record: PolicyRecord>(_: Record.Type) -> String {
         let names = Record.columns.filter { [.message, .note, .fuse].contains($0.role) }.map(\.name)
         let silent = "'{\(names.joined(separator: ","))}'::text[]"

@@ -1,11 +1,9 @@
 package import Postgres
 package import UpdatePolicy
 
-/// Writes rows of the policy within one transaction.
-///
-/// Judging them is the database's work: its constraints apply to every client, and their messages are written for people.
+/// Writes rows of the policy within one transaction. Judging them is the database's work: its constraints apply to every
+/// client, and their messages are written for people.
 package struct PolicyEditor {
-    /// The transaction, for reads that belong to the edit.
     package let session: PostgresSession
     /// Whether consent to lockouts is taken for given: in a dry run, after which it is asked for.
     let assumesConsent: Bool
@@ -15,25 +13,21 @@ package struct PolicyEditor {
         try adding(key, to: Record.table) { _ = try write(.insert, [], values) }
     }
 
-    /// Adds a row, or gives the row with the same key these values.
     package func upsert<Record>(where key: [ColumnValue<Record>], set values: [ColumnValue<Record>]) throws {
         if try update(where: key, set: values) == 0 { try insert(key + values) }
     }
 
-    /// Gives columns of the rows that match `key` new values, and returns how many match.
     @discardableResult
     package func update<Record>(where key: [ColumnValue<Record>], set values: [ColumnValue<Record>] = []) throws -> Int
     {
         try write(.update, key, values)
     }
 
-    /// Waits until nobody else edits the rows that match `key`, or all where there is none, so that they stay as they are
-    /// until the end of the transaction.
+    /// Waits until nobody else edits the rows that match `key`, or all where there is none, so that they stay as they are.
     ///
     /// All that edits several rows locks them by table and key, a rule before its steps: so no two wait for each other.
     package func lock<Record>(where key: [ColumnValue<Record>]) throws { try write(.lock, key, []) }
 
-    /// Removes the rows that match `key`, and returns how many they were.
     @discardableResult
     package func delete<Record>(where key: [ColumnValue<Record>]) throws -> Int { try write(.delete, key, []) }
 
@@ -49,9 +43,7 @@ package struct PolicyEditor {
         }
         return try write([RowEdit(table: Record.table, kind: kind, key: members(key), values: members(values))])
     }
-}
 
-extension PolicyEditor {
     /// Removes the planned steps of a rule and keeps the percentage that is in force now.
     package func keepRolloutInForce(rule key: String) throws {
         try lock(where: [.init(\Rule.key, key)])
@@ -60,31 +52,25 @@ extension PolicyEditor {
         try update(where: [.init(\Rule.key, key)], set: [.init(\.rollout, written: rollout), .init(\.heldAt, nil)])
     }
 
-    /// Replaces the planned steps of a rule, which are not held any more. Until the first of them, a rule that is enabled keeps the percentage that is in
-    /// force now, by a step of its own.
+    /// Replaces the planned steps of a rule, which are not held any more. Until the first of them, a rule that is enabled
+    /// keeps the percentage that is in force now, by a step of its own.
     package func ramp(rule key: String, _ steps: [(time: Timestamp, percent: String)], now: Timestamp) throws {
         try lock(where: [.init(\Rule.key, key)])
         let inForce = try session.query(
             "SELECT rollout_at(key, now())::text FROM public.rules WHERE key = $1 AND enabled",
             [key]
-        ).first?.decode(0, as: String.self)
+        ).values(as: String.self).first
         try delete(where: [ColumnValue<RolloutStep>.owner(key)])
         try update(where: [.init(\Rule.key, key)], set: [.init(\.heldAt, nil)])
         var steps = steps
-        if let inForce, inForce != "0", !steps.contains(where: { $0.time <= now }) {
-            steps.append((now, inForce))
-        }
+        if let inForce, inForce != "0", !steps.contains(where: { $0.time <= now }) { steps.append((now, inForce)) }
         for step in steps {
             try insert([.owner(key), .init(\RolloutStep.at, step.time), .init(\.rollout, written: step.percent)])
         }
     }
 
-    /// Adds a rule that is like another, with its texts and its steps, and returns whether there is such a rule.
-    ///
-    /// - Parameter bundle: The app of the copy; nil: that of the rule.
+    /// Adds a copy of a rule with its texts and steps, for an app or for that of the rule; false: there is no such rule.
     package func copyRule(_ key: String, to new: String, bundle: String?, enabled: Bool) throws -> Bool {
-        var changes: [(String, JSONValue?)] = [("key", .string(new)), ("enabled", .boolean(enabled))]
-        changes.append(("bundle", bundle.map { .string($0) }))
         func copy(_ table: PolicyTable, where column: String, _ changes: JSONValue) throws -> Int {
             try session.query(
                 """
@@ -94,21 +80,13 @@ extension PolicyEditor {
                 [key, changes.text]
             ).affectedRows
         }
+        var changes: [(String, JSONValue?)] = [("key", .string(new)), ("enabled", .boolean(enabled))]
+        changes.append(("bundle", bundle.map { .string($0) }))
         let added = try adding(.string(new), to: .rules) { try copy(.rules, where: "key", .object(changes)) }
         for table in [PolicyTable.ruleTexts, .rolloutSteps] { _ = try copy(table, where: "rule", ["rule": new]) }
         return added > 0
     }
-}
 
-/// An edit that PostgreSQL itself refuses, where only prose in the language of the server would say of which value.
-package enum RefusedEdit: Error, Sendable {
-    /// There is a row with this key already.
-    case exists(PolicyTable, String)
-    case unreadableDuration(String)
-}
-
-extension PolicyEditor {
-    /// Runs an insertion, and says which app or rule there is already.
     private func adding<Result>(_ key: JSONValue?, to table: PolicyTable, _ body: () throws -> Result) throws -> Result
     {
         do {
@@ -131,4 +109,43 @@ extension PolicyEditor {
             throw RefusedEdit.unreadableDuration(duration)
         }
     }
+
+    /// Holds the steps of a rule from now on; an earlier hold stays.
+    package func hold(rule key: String) throws {
+        let call = try mayOnlyBrake ? "SELECT public.brake_rule($1, 'hold')" : "SELECT public.hold_rule($1)"
+        try session.query(call, [key])
+    }
+
+    /// Ends the hold of a rule, and moves the steps that are left by as long as it was held.
+    package func resume(rule key: String) throws {
+        try session.query("SELECT public.resume_rule($1)", [key])
+    }
+
+    /// Makes an edit of a rule by the function for the role `versiongate_brake`, if the login may use no other way, and
+    /// returns whether it is done: no where the edit does more than a brake may.
+    package func brake(rule key: String, _ values: [ColumnValue<Rule>]) throws -> Bool {
+        let brakes = ["enabled": "disable", "lockout": "lockout"]
+        guard values.count == 1, case .boolean(false) = values[0].json, let brake = brakes[values[0].name],
+            try mayOnlyBrake
+        else { return false }
+        try session.query("SELECT public.brake_rule($1, $2)", [key, brake])
+        return true
+    }
+
+    package func brake(app bundle: String, _ values: [ColumnValue<App>]) throws -> Bool {
+        guard values.count == 1, case .boolean(true) = values[0].json, values[0].name == "paused", try mayOnlyBrake
+        else { return false }
+        try session.query("SELECT public.brake_app($1)", [bundle])
+        return true
+    }
+
+    package var mayOnlyBrake: Bool {
+        get throws { try session.query("SELECT versiongate_internal.may_only('brake')").value(as: Bool.self) }
+    }
+}
+
+/// An edit that PostgreSQL itself refuses, where only prose in the language of the server would say of which value.
+package enum RefusedEdit: Error, Sendable {
+    case exists(PolicyTable, String)
+    case unreadableDuration(String)
 }

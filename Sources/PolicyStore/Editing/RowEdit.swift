@@ -1,7 +1,6 @@
 import Postgres
 import UpdatePolicy
 
-/// What is done to the rows of a table that have a key.
 struct RowEdit: Sendable {
     enum Kind: String {
         case insert, update, delete
@@ -22,12 +21,10 @@ struct RowEdit: Sendable {
 }
 
 extension PolicyEditor {
-    /// Writes rows in their order, and returns how many there were.
+    /// Writes rows in their order, and returns how many there were. Those that one statement can write go as one JSON
+    /// document, so ten thousand of them are one round trip.
     ///
-    /// Those that one statement can write go as one JSON document, so ten thousand of them are one round trip.
-    ///
-    /// - Parameter releases: The ids of releases that were added, by the complements of their indices, which stand for them
-    ///   until then.
+    /// - Parameter releases: The ids of added releases, by the complements of their indices, which stand for them until then.
     @discardableResult
     func write(_ edits: [RowEdit], _ releases: inout [Int64: Int64]) throws(PostgresError) -> Int {
         var count = 0
@@ -57,7 +54,6 @@ extension PolicyEditor {
 }
 
 extension RowEdit {
-    /// Whether one statement can make both edits.
     fileprivate func isAlike(_ other: RowEdit) -> Bool {
         table == other.table && kind == other.kind && key.keys == other.key.keys
             && (kind != .insert || values.keys == other.values.keys)

@@ -1,29 +1,23 @@
 import Postgres
 package import UpdatePolicy
 
-/// Selects entries of the history.
+/// Selects entries of the history: all, or those that meet every condition.
 package struct HistoryFilter: Sendable {
-    /// Only entries that touched this rule, its texts or its steps; nil for all.
+    /// Only entries that touched this rule, its texts or its steps.
     package var rule: String?
-    /// Only the entry with this id, or entries that touched the rule with this key, or anything of the app with this bundle;
-    /// nil for all.
+    /// Only the entry with this id, or those that touched the rule with this key, or anything of the app with this bundle.
     package var subject: String?
-    /// Only entries from this time on; nil for all.
     package var since: Timestamp?
-    /// Only entries up to this time; nil for all.
     package var until: Timestamp?
-    /// Only entries of this database role or user of the operating system; nil for all.
+    /// Only entries of this database role or user of the operating system.
     package var author: String?
-    /// Only entries that have this in their reason or in a row before or after, case aside; nil for all.
+    /// Only entries that have this in their reason or in a row before or after, case aside.
     package var search: String?
-    /// Only entries before this one; nil for all.
     package var before: Int64?
-    /// Only entries after this one; nil for all.
     package var after: Int64?
-    /// Only entries that touched rules, their texts or steps, or apps themselves; of a subject that is an app also rules for
-    /// every app.
-    package var ofRules: Bool
-    package var limit: Int
+    /// Only entries that touched rules, their texts or steps, or apps; of an app also rules for every app.
+    var ofRules = false
+    package var limit: Int?
 
     package init(
         rule: String? = nil,
@@ -34,22 +28,13 @@ package struct HistoryFilter: Sendable {
         search: String? = nil,
         before: Int64? = nil,
         after: Int64? = nil,
-        ofRules: Bool = false,
-        limit: Int
+        limit: Int? = nil
     ) {
-        self.rule = rule
-        self.subject = subject
-        self.since = since
-        self.until = until
-        self.author = author
-        self.search = search
-        self.before = before
-        self.after = after
-        self.ofRules = ofRules
-        self.limit = limit
+        (self.rule, self.subject, self.author, self.search) = (rule, subject, author, search)
+        (self.since, self.until) = (since, until)
+        (self.before, self.after, self.limit) = (before, after, limit)
     }
 
-    /// The ids of the entries, with ``parameters``.
     static let query = """
         SELECT c.id FROM public.changes AS c
         WHERE ($1::text IS NULL OR \(touches(isOfRule("$1"))))
@@ -65,7 +50,6 @@ package struct HistoryFilter: Sendable {
         ORDER BY c.id DESC LIMIT $4
         """
 
-    /// Whether a row of the entry meets a condition.
     private static func touches(_ condition: String) -> String {
         "EXISTS (SELECT FROM public.change_rows AS r WHERE r.change = c.id AND (\(condition)))"
     }
@@ -79,7 +63,6 @@ package struct HistoryFilter: Sendable {
         """
     }
 
-    /// Whether a row is the rule, or of the app, that the sixth parameter names.
     private static let isAbout = """
         \(isOfRule("$6")) OR lower($6) IN (lower(r.before ->> 'bundle'), lower(r.after ->> 'bundle'))
             OR $10 AND r.table_name = 'rules' AND \(row) ->> 'bundle' IS NULL
@@ -93,8 +76,6 @@ package struct HistoryFilter: Sendable {
         """
 
     var parameters: [(any PostgresEncodable)?] {
-        [
-            rule, since, author, limit, before, subject, until, search, after, ofRules,
-        ]
+        [rule, since, author, limit, before, subject, until, search, after, ofRules]
     }
 }

@@ -1,15 +1,10 @@
 package import Postgres
 package import UpdatePolicy
 
-/// Reads the history of the policy, and undoes entries.
 package struct PolicyHistory {
-    let session: PostgresSession
-    /// How many rows of an entry are read at most.
+    private let session: PostgresSession
     private let rowsPerChange: String
 
-    /// Creates the history as one transaction sees it.
-    ///
-    /// - Parameter rowsPerChange: How many rows of an entry are read at most; nil for all.
     package init(_ session: PostgresSession, rowsPerChange: Int? = nil) throws {
         self.session = session
         self.rowsPerChange = rowsPerChange.map { "\($0)" } ?? "ALL"
@@ -17,15 +12,13 @@ package struct PolicyHistory {
         try session.execute("SET LOCAL TimeZone = 'UTC'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL jit = off")
     }
 
-    /// One entry with its rows; nil if there is none with this id.
     package func change(_ id: Int64) throws -> PolicyChange? { try changes("change.id = $1", [id]).first }
 
     package func changes(_ filter: HistoryFilter) throws -> [PolicyChange] {
         try changes("change.id IN (\(HistoryFilter.query))", filter.parameters)
     }
 
-    /// The newest entry that stands, whoever made it: it was not undone, and is no undo itself. So asking again after an
-    /// undo gives the one before.
+    /// The newest entry that was not undone, and is no undo: so asking again after an undo gives the one before.
     package func newestStanding() throws -> PolicyChange? {
         var undone: Set<Int64> = []
         for row in try session.query(
@@ -39,25 +32,22 @@ package struct PolicyHistory {
         return nil
     }
 
-    /// How many of the newest entries are searched for one to undo.
     package static let mostSearched = 1_000
 
-    /// Who has edited, as the filter for an author takes them, in order.
     package func authors() throws -> [String] {
         try session.query(
             "SELECT DISTINCT unnest(ARRAY[role::text, os_user]) AS author FROM public.changes ORDER BY author"
         ).values(as: String?.self).compactMap(\.self)
     }
 
-    /// The database role of this session, as the history records it.
-    package func role() throws -> String { try session.query("SELECT session_user::text").value(as: String.self) }
+    package func role() throws -> String { try session.query("SELECT session_user::text").value() }
 
     /// The revision of the policy at a time: that of the last entry until then, 0 if there is none.
     package func revision(at time: Timestamp) throws -> Int64 {
         try session.query(
             "SELECT coalesce(max(id), 0)::int8 FROM public.changes WHERE at <= $1::timestamptz",
             [time]
-        ).value(as: Int64.self)
+        ).value()
     }
 
     /// The version of the policy that an entry made; its token is empty where there is no such entry, as before the first.
@@ -69,26 +59,19 @@ package struct PolicyHistory {
 
     /// Who wrote a release: whether a tool added it, and which columns others have edited since.
     package func origin(ofRelease id: Int64, tool: String) throws -> (isOfTool: Bool, editedByOthers: Set<String>) {
-        let isOfTool = try session.query(
+        let origin = try session.query(
             """
-            SELECT EXISTS (
-                SELECT FROM public.change_rows AS r JOIN public.changes AS c ON c.id = r.change
-                WHERE r.table_name = 'releases' AND r.key = jsonb_build_object('id', $1::bigint) AND r.before IS NULL
-                    AND c.tool = $2)
-            """,
-            [id, tool]
-        ).value(as: Bool.self)
-        let columns = try session.query(
-            """
-            SELECT DISTINCT edited.name
+            SELECT coalesce(bool_or(r.before IS NULL AND c.tool = $2), false),
+                coalesce(array_agg(DISTINCT edited.name) FILTER (
+                    WHERE r.before IS NOT NULL AND c.tool IS DISTINCT FROM $2
+                        AND r.before -> edited.name IS DISTINCT FROM r.after -> edited.name), '{}')
             FROM public.change_rows AS r JOIN public.changes AS c ON c.id = r.change
-                CROSS JOIN LATERAL jsonb_object_keys(r.after) AS edited (name)
-            WHERE r.table_name = 'releases' AND r.key = jsonb_build_object('id', $1::bigint) AND r.before IS NOT NULL
-                AND c.tool IS DISTINCT FROM $2 AND r.before -> edited.name IS DISTINCT FROM r.after -> edited.name
+                LEFT JOIN LATERAL jsonb_object_keys(r.after) AS edited (name) ON true
+            WHERE r.table_name = 'releases' AND r.key = jsonb_build_object('id', $1::bigint)
             """,
             [id, tool]
-        ).values(as: String.self)
-        return (isOfTool, Set(columns))
+        )[0]
+        return (try origin.decode(0), Set(try origin.decode(1, as: [String].self)))
     }
 
     /// The newest change in which somebody else than a tool removed a version of an app; nil if nobody did.
@@ -103,15 +86,11 @@ package struct PolicyHistory {
                 AND version_compare(r.before ->> 'version', $1) = 0
             """,
             [version, bundle, platform, tool]
-        ).value(as: Int64?.self)
+        ).value()
     }
 
-    /// Undoes an entry of the history, as a new entry.
-    ///
-    /// - Throws: `PostgresError` with the reason if later changes stand in the way.
-    package func undo(_ id: Int64) throws {
-        _ = try session.query("SELECT undo_change($1)", [id])
-    }
+    /// Undoes an entry of the history, as a new entry; throws the reason if later changes stand in the way.
+    package func undo(_ id: Int64) throws { try session.query("SELECT undo_change($1)", [id]) }
 
     private func changes(_ condition: String, _ parameters: [(any PostgresEncodable)?]) throws -> [PolicyChange] {
         try session.query(
@@ -151,11 +130,9 @@ package struct PolicyHistory {
         ).rows()
     }
 
-    /// What was done to a row.
     private static let kind =
         "CASE WHEN before IS NULL THEN 'added' WHEN after IS NULL THEN 'removed' ELSE 'changed' END"
 
-    /// The key of a row as people read it.
     private static let keyText: String = {
         let cases = PolicyTable.allCases.map { table in
             let names = table.identity.map { column in

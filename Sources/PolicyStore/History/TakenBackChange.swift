@@ -3,20 +3,13 @@ package import UpdatePolicy
 
 /// A change that an edit would take back, because it gives columns or rows the values from before that change.
 package struct TakenBackChange: Sendable, Equatable {
-    /// Which change.
     package let change: LockoutShare.Change
-    /// What of it: `rules shop-min: enabled`.
     package internal(set) var parts: [String]
     /// Whether it took something away to stop harm: a brake, a fuse, a hold or a pause.
     package internal(set) var isBrake: Bool
 
-    /// Those of a difference, newest first.
-    ///
-    /// A column that goes back to an earlier value takes back every change of it since it had that value.
-    ///
-    /// - Parameters:
-    ///   - version: The policy that it starts from.
-    ///   - known: The revision that whoever made the edit knew: what was done until then, it takes back knowingly.
+    /// Those of a difference, newest first. A column that goes back to an earlier value takes back every change of it
+    /// since it had that value. What was done until the known revision, whoever made the edit takes back knowingly.
     package static func all(
         in difference: PolicyDifference,
         from version: PolicyVersion,
@@ -28,13 +21,10 @@ package struct TakenBackChange: Sendable, Equatable {
         for table in PolicyTable.allCases {
             let edits = difference.edits.filter { $0.table == table }
             guard !edits.isEmpty else { continue }
-            let rows = edits.map { edit in
-                "{\"before\":\(edit.before.map(\.json) ?? "null"),\"after\":\(edit.after.map(\.json) ?? "null")}"
-            }
-            let columns = table.columns.map(\.name)
+            let rows = edits.map { edit -> JSONValue in ["before": edit.before?.json, "after": edit.after?.json] }
             let found = try session.query(
                 Self.query(table),
-                ["[\(rows.joined(separator: ","))]", columns, known, version.revision]
+                [rows.jsonValue.text, table.columns.map(\.name), known, version.revision]
             )
             for (row, change) in zip(found, try found.rows(as: LockoutShare.Change.self)) {
                 let part: String = try row.decode("part")
@@ -51,7 +41,7 @@ package struct TakenBackChange: Sendable, Equatable {
         try session.query(
             "SELECT EXISTS (SELECT FROM public.changes WHERE id = $1 AND left(token::text, length($2::text)) = $2::text)",
             [revision, token]
-        ).value(as: Bool.self)
+        ).value()
     }
 
     private static func query(_ table: PolicyTable) -> String {

@@ -2,18 +2,12 @@ import Foundation
 import Postgres
 import UpdatePolicy
 
-/// How a command was called: its arguments and its environment.
 package struct Invocation: Sendable {
-    /// The arguments without the name of the program.
     package let words: [String]
-    /// The variables of the environment.
     package let environment: [String: String]
-    /// The options that name the database, as words of a shell.
-    ///
-    /// They are kept from the start, before a password is wiped from the arguments.
+    /// The options that name the database, as words of a shell, from before a password is wiped from the arguments.
     let database: [String]
 
-    /// An invocation with these arguments.
     package init(words: [String], environment: [String: String]) {
         self.words = words
         self.environment = environment
@@ -32,19 +26,12 @@ package struct Invocation: Sendable {
 
 /// The words of a command line that say where the policy is, apart from the others.
 package struct DatabaseWords {
-    /// The words that name the same database to another command, without any password.
-    ///
-    /// A command is typed where this one was. What a server prints is typed elsewhere, by somebody with a login and an
-    /// address of their own, of which it knows nothing: it names its private PostgreSQL, and no other database.
+    /// The words that name the same database to another command, without any password. A command is typed where this one
+    /// was. What a server prints is typed elsewhere, by somebody with a login and an address of their own, of which it
+    /// knows nothing: it names its private PostgreSQL, and no other database.
     package let toType: [String]
-    /// All other words, in their order.
     package let others: [String]
 
-    /// Finds them.
-    ///
-    /// - Parameters:
-    ///   - words: The arguments of the process.
-    ///   - environment: Its environment, which may name a service.
     package init(_ words: [String], environment: [String: String] = [:]) {
         var values: [String: String] = [:]
         var isPrivate = false
@@ -74,9 +61,8 @@ package struct DatabaseWords {
         let folder = values["--state-dir"] ?? (isServer ? environment["VERSIONGATE_STATE_DIR"] : nil)
         var toType: [String] = []
         if let address, !isServer {
-            toType += [
-                "--database-url", PostgresConfiguration(connectionString: address).addressWithoutPassword ?? "URL",
-            ]
+            let configuration = PostgresConfiguration(connectionString: address)
+            toType += ["--database-url", configuration.addressWithoutPassword ?? "URL"]
         }
         if usesPrivate, let folder, !folder.isEmpty {
             toType += ["--state-dir", URL(fileURLWithPath: folder).standardizedFileURL.path]
@@ -88,9 +74,7 @@ package struct DatabaseWords {
 
 /// The arguments of this process, as every user of the machine can read them.
 package enum ProcessArguments {
-    /// The arguments without the name of the program.
-    ///
-    /// The kernel knows them. In a statically linked program Swift looks for them below the environment, which an agent in
+    /// In a statically linked program Swift looks for them below the environment, which an agent in
     /// `LD_PRELOAD` that sets a variable has moved by then, and finds none.
     package static var words: [String] {
         guard let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline"), !bytes.isEmpty else {
@@ -101,8 +85,6 @@ package enum ProcessArguments {
     }
 
     /// Overwrites a value that was given as an argument, or behind an equals sign in one, so that `ps` no longer shows it.
-    ///
-    /// Before that, other users could read it.
     package static func hide(_ value: String) {
         let secret = Array(value.utf8)
         guard !secret.isEmpty else { return }
@@ -116,4 +98,31 @@ package enum ProcessArguments {
             memset(argument + start, Int32(UInt8(ascii: "*")), secret.count)
         }
     }
+}
+
+/// A command that is printed to be typed, on a terminal, in a log or on a page. It names the database that the command
+/// was told to use, because another may be meant where it is typed. What only the environment says by `DATABASE_URL` or
+/// `VERSIONGATE_STATE_DIR` is left to the environment; but for a server, whose pages and logs are read elsewhere.
+package struct PrintedCommand: CustomStringConvertible, Sendable {
+    private let words: String
+
+    package init(_ words: String) { self.words = words }
+
+    package var description: String {
+        let database = Invocation.current.database.map { " " + $0 }.joined()
+        // Quoted text, and all before the word "--": what stands behind that is not for versiongate.
+        let own = words.prefixMatch(of: /(?:'[^']*'|\\.|[^'\\ ]|\ (?!--(?:\ |$)))*/)?.output ?? words[...]
+        return "versiongate \(own)\(database)\(words[own.endIndex...])"
+    }
+
+    package static func text(_ words: String) -> String { "\(PrintedCommand(words))" }
+}
+
+package protocol ErrorWithCommand: Error, CustomStringConvertible {
+    /// The fault and what to do about it; `command` makes a command that can be typed of its words.
+    func description(command: (String) -> String) -> String
+}
+
+extension ErrorWithCommand {
+    package var description: String { description { "versiongate \($0)" } }
 }

@@ -1,24 +1,14 @@
-/// A reason why this binary cannot use the schema of a database.
 package enum SchemaError: ErrorWithCommand, Hashable {
-    /// The database has no schema of versiongate.
     case notInstalled
-    /// The database lacks migrations that this binary knows.
     case older(pending: [String])
-    /// The database has migrations that this binary does not know.
     case newer(unknown: [String])
     /// The database says that only binaries that know this migration can read it.
     case unreadable(needs: String)
-    /// The policy tables have columns that this binary does not know.
     case unknownColumns([String])
-    /// A migration was changed after it was applied.
     case changed(name: String)
-    /// The database has another migration at this position than this binary.
     case misplaced(applied: String, expected: String)
-    /// The database has the tables of versiongate, and no record of the migrations that made them.
     case unrecorded
-    /// Somebody else can act as the owner of the schema.
     case unsafe([SchemaFault])
-    /// Another session holds the lock of the migrations.
     case locked(by: String)
 
     package func description(command: (String) -> String) -> String {

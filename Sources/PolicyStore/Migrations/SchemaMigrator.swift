@@ -1,10 +1,9 @@
 package import Logging
 package import Postgres
 
-/// Migrates the schema of a database to that of this binary, and compares the two.
-///
-/// Each migration is applied in a transaction of its own under one advisory lock, so that several migrators at once
-/// apply each file once, and a failure leaves the schema at the last whole step.
+/// Migrates the schema of a database to that of this binary, and compares the two. Each migration is applied in a
+/// transaction of its own under one advisory lock, so that several migrators at once apply each file once, and a failure
+/// leaves the schema at the last whole step.
 package struct SchemaMigrator: Sendable {
     private let migrations: [Migration]
     private let lockTimeout: String
@@ -13,27 +12,16 @@ package struct SchemaMigrator: Sendable {
     /// The key of the advisory lock: "versgate" as eight ASCII bytes.
     private static let advisoryLock: Int64 = 0x7665_7273_6761_7465
 
-    /// Creates a migrator.
-    ///
-    /// - Parameters:
-    ///   - migrations: The steps, in order; all that this binary knows unless a test says otherwise.
-    ///   - lockTimeout: How long a migration waits for a lock before it gives up, as PostgreSQL writes times.
     package init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
         self.migrations = migrations
         self.lockTimeout = lockTimeout
         self.logger = logger
     }
 
-    /// How the schema of a database compares with this binary's.
-    ///
-    /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
     package func status(_ connection: PostgresConnection) async throws -> SchemaStatus {
-        try await connection.transaction(.repeatableReadReadOnly) { [self] session in
-            try status(session)
-        }
+        try await connection.transaction(.repeatableReadReadOnly) { try status($0) }
     }
 
-    /// The faults of the privileges in a database.
     package func faults(_ connection: PostgresConnection) async throws -> [SchemaFault] {
         try await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
     }
@@ -65,11 +53,6 @@ package struct SchemaMigrator: Sendable {
             """
     }
 
-    /// Applies what is pending.
-    ///
-    /// - Returns: The names of the migrations that this call applied.
-    /// - Throws: ``SchemaError`` if the schema is newer or does not fit, if somebody can act as its owner, or if another
-    ///   session holds the lock; `PostgresError`.
     @discardableResult
     package func migrate(_ connection: PostgresConnection) async throws -> [String] {
         var applied: [String] = []
@@ -81,22 +64,17 @@ package struct SchemaMigrator: Sendable {
     }
 
     private func applyNext(_ connection: PostgresConnection) async throws -> String? {
-        try await connection.transaction(.readWrite) { [self] session in
-            _ = try session.query(
-                "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)",
-                [lockTimeout]
-            )
+        try await connection.transaction(.readWrite) { session in
+            try session.setTimeouts(lock: lockTimeout, statement: "0")
             try takeLock(session)
             let status = try status(session)
-            if let unknown = status.unknown.first {
-                throw SchemaError.newer(unknown: [unknown] + status.unknown.dropFirst())
-            }
+            guard status.unknown.isEmpty else { throw SchemaError.newer(unknown: status.unknown) }
             let dangers = try SchemaFault.all(session).filter(\.isDangerous)
             guard dangers.isEmpty else { throw SchemaError.unsafe(dangers) }
             guard let next = status.pending.first else { return nil }
             try session.execute(Self.bookkeeping)
             try session.execute(next.sql)
-            _ = try session.query(
+            try session.query(
                 "INSERT INTO versiongate_internal.schema_migrations (name, checksum) VALUES ($1, $2)",
                 [next.name, next.checksum]
             )
@@ -104,22 +82,19 @@ package struct SchemaMigrator: Sendable {
         }
     }
 
-    /// Takes the lock that migrators hold until the end of their transaction.
-    ///
-    /// Any role may take it, so the error names who holds it.
+    /// Takes the lock that migrators hold until their end. Any role may take it, so the error names who holds it.
     private func takeLock(_ session: PostgresSession) throws {
         let isFree = try session.query("SELECT pg_try_advisory_xact_lock($1)", [Self.advisoryLock])
         guard try !isFree.value(as: Bool.self) else { return }
         let holder = try session.query(Self.holder, [Self.advisoryLock]).value(as: String?.self)
         do {
-            _ = try session.query("SELECT pg_advisory_xact_lock($1)", [Self.advisoryLock])
+            try session.query("SELECT pg_advisory_xact_lock($1)", [Self.advisoryLock])
         } catch {
             guard error.sqlState == .lockNotAvailable else { throw error }
             throw SchemaError.locked(by: holder ?? "it cannot be seen who")
         }
     }
 
-    /// The query for the holder of an advisory lock of this database.
     private static let holder = """
         SELECT string_agg(concat_ws(', ', 'process ' || l.pid, 'role ' || a.usename, nullif(a.application_name, '')), '; ')
           FROM pg_locks AS l LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
@@ -128,7 +103,7 @@ package struct SchemaMigrator: Sendable {
            AND (l.classid::bigint << 32) + l.objid::bigint = $1
         """
 
-    /// Creates the table of applied migrations, and its schema: only the owner of the database may, or whoever has CREATE on it.
+    /// Only the owner of the database may create the schema, or whoever has CREATE on it.
     private static let bookkeeping = """
         DO $$
         BEGIN
@@ -157,28 +132,22 @@ package struct SchemaMigrator: Sendable {
         COMMENT ON COLUMN versiongate_internal.schema_migrations.applied_at IS 'When it was applied.';
         """
 
-    /// How the schema compares, seen from within a transaction.
-    ///
-    /// - Throws: ``SchemaError`` if an applied migration is changed, missing or misplaced; `PostgresError`.
+    /// Throws ``SchemaError`` if an applied migration is changed, missing or misplaced.
     package func status(_ session: PostgresSession) throws -> SchemaStatus {
         let isRecorded = "SELECT to_regclass('versiongate_internal.schema_migrations') IS NOT NULL"
-        guard try session.query(isRecorded).value(as: Bool.self) else {
-            let hasTables = try session.query("SELECT to_regclass('public.policy_revision') IS NOT NULL")
-            guard try !hasTables.value(as: Bool.self) else { throw SchemaError.unrecorded }
+        guard try session.query(isRecorded).value() else {
+            let hasTables = "SELECT to_regclass('public.policy_revision') IS NOT NULL"
+            guard try !session.query(hasTables).value() else { throw SchemaError.unrecorded }
             return SchemaStatus(applied: [], pending: migrations, unknown: [])
         }
-        let applied = try session.query(
+        let applied: [(name: String, checksum: String)] = try session.query(
             "SELECT name, checksum FROM versiongate_internal.schema_migrations ORDER BY name"
-        ).map { row in
-            (name: try row.decode("name", as: String.self), checksum: try row.decode("checksum", as: String.self))
-        }
+        ).map { (try $0.decode(0), try $0.decode(1)) }
         for (known, applied) in zip(migrations, applied) {
             guard known.name == applied.name else {
                 throw SchemaError.misplaced(applied: applied.name, expected: known.name)
             }
-            guard known.checksum == applied.checksum else {
-                throw SchemaError.changed(name: known.name)
-            }
+            guard known.checksum == applied.checksum else { throw SchemaError.changed(name: known.name) }
         }
         return SchemaStatus(
             applied: Array(migrations.prefix(applied.count)), pending: Array(migrations.dropFirst(applied.count)),

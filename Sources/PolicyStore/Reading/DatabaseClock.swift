@@ -1,13 +1,11 @@
 package import Postgres
 package import UpdatePolicy
 
-/// The clock of a database, read beside that of this machine.
 package struct DatabaseClock: Sendable {
     package let now: Timestamp
     /// How many seconds it is ahead of this machine at least, negative where it is behind; the time that the question took
     /// is not counted as a difference.
     package let offset: Double
-
     package static let tolerance = 2.0
 
     package var isOff: Bool { abs(offset) > Self.tolerance }
@@ -18,7 +16,6 @@ package struct DatabaseClock: Sendable {
         return "\(length) \(seconds < 0 ? "behind" : "ahead of")"
     }
 
-    /// Compares a time of the database, read between two times of this machine.
     init(now: Timestamp, asked: Timestamp, answered: Timestamp) {
         self.now = now
         let behind = now.microsecondsSince1970 - answered.microsecondsSince1970
@@ -26,18 +23,14 @@ package struct DatabaseClock: Sendable {
         offset = Double(behind > 0 ? behind : ahead < 0 ? ahead : 0) / 1_000_000
     }
 
-    /// Asks the database.
     package init(_ session: PostgresSession, machine: () -> Timestamp) throws {
         let asked = machine()
-        let now = try session.query("SELECT clock_timestamp()").value(as: Timestamp.self)
+        let now: Timestamp = try session.query("SELECT clock_timestamp()").value()
         self.init(now: now, asked: asked, answered: machine())
     }
 
-    /// Why PostgreSQL reads no time.
     package enum Unreadable: Error {
-        case zone
-        case day
-        case text
+        case zone, day, text
     }
 
     /// Reads a time as PostgreSQL does in a time zone, in which the session does not stay.
@@ -48,9 +41,9 @@ package struct DatabaseClock: Sendable {
         do throws(any Error) {
             try session.query(set, [zone])
             isInZone = true
-            let time = try session.query("SELECT $1::timestamptz", [text]).value(as: PostgresTimestamp.self)
+            let time = try session.query("SELECT $1::timestamptz", [text]).value(as: Timestamp.self)
             try session.query(set, [before])
-            return Timestamp(time)
+            return time
         } catch let error as PostgresError where error.sqlState?.isDataException == true || error.code == .decoding {
             guard isInZone else { throw Unreadable.zone }
             throw error.sqlState == .datetimeFieldOverflow ? Unreadable.day : Unreadable.text

@@ -1,7 +1,6 @@
 package import Postgres
 package import UpdatePolicy
 
-/// How much of the policy tables is read.
 package enum PolicyDetail: Sendable {
     /// What servers need: no notes, and lengths of time in microseconds.
     case served
@@ -9,9 +8,7 @@ package enum PolicyDetail: Sendable {
     case edited
 }
 
-/// Reads the records of one table out of the rows of a query.
-///
-/// The index and the decoder of each column are found once for all rows.
+/// Reads the records of one table out of rows. The index and the decoder of each column are found once for all.
 struct RecordReader<Record: PolicyRecord> {
     private typealias Decoder = (inout Record, PostgresRow) throws -> Void
 
@@ -20,7 +17,6 @@ struct RecordReader<Record: PolicyRecord> {
     private let decoders: [Decoder]
     private let blank = Record.blank
 
-    /// Prepares to read the columns of a table.
     init(_ detail: PolicyDetail, from first: Int) {
         let columns = Record.columns.filter { column in
             column.type != .attributes && (detail == .edited || column.role != .note)

@@ -1,5 +1,6 @@
 import Foundation
 package import Postgres
+package import UpdatePolicy
 
 extension PostgresResult {
     /// The rows as values: a property is the column of its name in snake case. A column of JSON can hold any value.
@@ -12,24 +13,20 @@ extension PostgresResult {
         }
     }
 
-    /// The rows as values, each by what a column of it holds.
     package func rows<Key: PostgresDecodable & Hashable, Row: Decodable>(by column: String) throws -> [Key: Row] {
         let keys: [Key] = try map { try $0.decode(column) }
         return Dictionary(zip(keys, try rows(as: Row.self))) { first, _ in first }
     }
 
-    /// The values of the first column.
     package func values<Value: PostgresDecodable>(as _: Value.Type = Value.self) throws -> [Value] {
         try map { try $0.decode(0) }
     }
 }
 
-/// Decodes rows of one result, whose columns it finds once.
 private final class RowDecoder: Decoder {
     var row: PostgresRow
     private let columns: [String: Int]
     private var columnsOfKeys: [String: Int] = [:]
-
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
@@ -50,7 +47,10 @@ private final class RowDecoder: Decoder {
 
     func value<Value: Decodable>(_ key: some CodingKey) throws -> Value {
         let column = try column(of: key)
-        if let type = Value.self as? any PostgresDecodable.Type { return try value(of: type, column) }
+        if let type = Value.self as? any PostgresDecodable.Type, let value = try row.decode(column, as: type) as? Value
+        {
+            return value
+        }
         let json = Data(try row.decode(column, as: String.self).utf8)
         do {
             return try JSONDecoder().decode(Value.self, from: json)
@@ -58,13 +58,6 @@ private final class RowDecoder: Decoder {
             throw PostgresError(
                 .decoding, "column \(row.columns[column].name) holds other JSON than is wanted: \(error)")
         }
-    }
-
-    private func value<Value>(of type: (some PostgresDecodable).Type, _ column: Int) throws -> Value {
-        guard let value = try row.decode(column, as: type) as? Value else {
-            preconditionFailure("\(type) is \(Value.self)")
-        }
-        return value
     }
 
     func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedDecodingContainer<Key> {
@@ -88,22 +81,7 @@ private final class RowDecoder: Decoder {
         func decodeNil(forKey key: Key) throws -> Bool { decoder.row.isNull(try decoder.column(of: key)) }
         func superDecoder() -> any Decoder { decoder }
         func superDecoder(forKey _: Key) -> any Decoder { decoder }
-
         func decode<Value: Decodable>(_: Value.Type, forKey key: Key) throws -> Value { try decoder.value(key) }
-        func decode(_: Bool.Type, forKey key: Key) throws -> Bool { try decoder.value(key) }
-        func decode(_: String.Type, forKey key: Key) throws -> String { try decoder.value(key) }
-        func decode(_: Double.Type, forKey key: Key) throws -> Double { try decoder.value(key) }
-        func decode(_: Float.Type, forKey key: Key) throws -> Float { try decoder.value(key) }
-        func decode(_: Int.Type, forKey key: Key) throws -> Int { try decoder.value(key) }
-        func decode(_: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.value(key) }
-        func decode(_: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.value(key) }
-        func decode(_: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.value(key) }
-        func decode(_: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.value(key) }
-        func decode(_: UInt.Type, forKey key: Key) throws -> UInt { try decoder.value(key) }
-        func decode(_: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.value(key) }
-        func decode(_: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.value(key) }
-        func decode(_: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder.value(key) }
-        func decode(_: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder.value(key) }
 
         func nestedContainer<Nested: CodingKey>(
             keyedBy _: Nested.Type,
@@ -113,5 +91,37 @@ private final class RowDecoder: Decoder {
         func nestedUnkeyedContainer(forKey _: Key) throws -> any UnkeyedDecodingContainer {
             try decoder.unkeyedContainer()
         }
+    }
+}
+
+extension Timestamp: PostgresEncodable, PostgresArrayElement, PostgresDecodable {
+    package static var postgresType: PostgresType { PostgresTimestamp.postgresType }
+    package static var postgresArrayType: PostgresType { PostgresTimestamp.postgresArrayType }
+
+    package func encode(into encoder: inout PostgresEncoder) throws(PostgresError) {
+        try PostgresTimestamp(microsecondsSince1970: microsecondsSince1970).encode(into: &encoder)
+    }
+
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        self.init(microsecondsSince1970: try PostgresTimestamp(from: cell).microsecondsSince1970)
+    }
+}
+
+extension Percentage: PostgresDecodable {
+    /// Of hundredths of a percent.
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        let hundredths = try Int(from: cell)
+        guard let percentage = Percentage(hundredths: hundredths) else {
+            throw cell.error("it holds \(hundredths) hundredths of a percent, not 0 to 10000")
+        }
+        self = percentage
+    }
+}
+
+extension PostgresDecodable where Self: RawRepresentable, RawValue == String {
+    package init(from cell: PostgresCell) throws(PostgresError) {
+        let text = try String(from: cell)
+        guard let value = Self(rawValue: text) else { throw cell.error("\(text) is none of its cases") }
+        self = value
     }
 }

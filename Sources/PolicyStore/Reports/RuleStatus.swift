@@ -3,7 +3,6 @@ package import UpdatePolicy
 
 /// What is so about a rule now. The view `rule_status` decides it, and nobody else.
 package struct RuleStatus: Sendable, Equatable, Decodable {
-    /// The name of a status, as SQL and the command line write it.
     package enum Name: String, Sendable, CaseIterable, Decodable, PostgresDecodable {
         case disabled
         case ended
@@ -18,26 +17,19 @@ package struct RuleStatus: Sendable, Equatable, Decodable {
         /// On some of its platforms, or in some of its regions, nobody has a way out.
         case partlyWithoutLockout = "partly without lockout"
         case on
-
-        /// Whether messages are sent by the rule.
         package var isSent: Bool { self == .on || self == .onWithoutLockout || self == .partlyWithoutLockout }
     }
 
     package let name: Name
-
     /// Since when by the clock it is what it is; nil where nothing has changed it but an edit.
     package let since: Timestamp?
-
     /// When the clock changes what it is, or its rollout while it is sent; nil: it stays.
     package let next: Timestamp?
-
     /// Why it is not plainly on: a clause such as `2.5 on ios is staged`; nil where the name says it all.
     package let reason: Sentence?
 
-    /// Whether a client may be locked out by the rule now.
     package func locksOut(_ rule: Rule) -> Bool { rule.lockout && (name == .on || name == .partlyWithoutLockout) }
 
-    /// The statuses of rules by their keys, at the time of the session's transaction.
     package static func all(_ session: PostgresSession, keys: [String]) throws -> [String: RuleStatus] {
         try session.query(
             """
@@ -48,28 +40,22 @@ package struct RuleStatus: Sendable, Equatable, Decodable {
         ).rows(by: "key")
     }
 
-    /// How many rules have which status.
     package struct Totals: Sendable {
-        /// What rules are counted by.
         package struct Kind: Sendable, Hashable, Decodable {
             package let status: String
             package let isLockout: Bool
-
             package init(_ name: Name, isLockout: Bool) { (status, self.isLockout) = (name.rawValue, isLockout) }
         }
 
-        /// The token of the policy; nil where it has no rules.
         package let token: String?
-        /// When the clock changes them next; nil: never.
         package let next: Timestamp?
-        /// By kind; kinds without a rule are not in it.
         package let rules: [Kind: Int64]
 
-        /// Reads them as the transaction of `session` sees them.
         package init(_ session: PostgresSession) throws {
             let rows = try session.query(
                 """
-                SELECT status, lockout AS is_lockout, count(*), min(next) AS next, (SELECT token::text FROM public.policy_revision) AS token
+                SELECT status, lockout AS is_lockout, count(*), min(next) AS next,
+                    (SELECT token::text FROM public.policy_revision) AS token
                 FROM public.rule_status JOIN public.rules USING (key) GROUP BY status, lockout
                 """
             )

@@ -8,15 +8,11 @@ package struct Sentence: Sendable, Equatable, ExpressibleByStringInterpolation {
     package enum Segment: Sendable, Equatable {
         case text(String)
         case time(Timestamp)
-        /// A time with how far it is from now.
         case timeAndDistance(Timestamp)
-        /// How far a time is from now: `25 s ago`.
         case distance(Timestamp)
-        /// A command as a whole.
         case command(String)
         case link(String, Subject)
         case tag(String, Tone)
-        /// What is said by the way.
         case aside(String)
     }
 
@@ -37,16 +33,10 @@ package struct Sentence: Sendable, Equatable, ExpressibleByStringInterpolation {
         }.filter { $0 != .text("") }
     }
 
-    /// For programs: times in ISO 8601.
     package var plain: String { text(at: nil) { $0.description } }
-
     package var isEmpty: Bool { segments.isEmpty }
 
-    /// The sentence as text.
-    ///
-    /// - Parameters:
-    ///   - now: What distances are from; nil: times are written in their place.
-    ///   - time: Writes a time.
+    /// - Parameter now: What distances are from; nil: times are written in their place.
     package func text(at now: Timestamp?, time: (Timestamp) -> String) -> String {
         segments.map { segment in
             switch segment {
@@ -78,7 +68,6 @@ package struct Sentence: Sendable, Equatable, ExpressibleByStringInterpolation {
             segments.append(.timeAndDistance(time))
         }
         package mutating func appendInterpolation(distance time: Timestamp) { segments.append(.distance(time)) }
-        /// - Parameter command: What stands behind the name of the program.
         package mutating func appendInterpolation(command: String) {
             segments.append(.command(PrintedCommand.text(command)))
         }
@@ -108,7 +97,6 @@ package enum Subject: Sendable, Hashable {
     case app(String)
     case rule(String)
     case change(Int64)
-    /// The changes of a rule or an app.
     case history(of: String)
     /// A check by a client of an app; nil: of any.
     case check(String?)
@@ -117,24 +105,17 @@ package enum Subject: Sendable, Hashable {
     case unknowns
 }
 
-/// How a word stands out.
 package enum Tone: String, Sendable {
-    /// As it should be, or added.
     case good
-    /// Locks out, or was removed.
     case alert
-    /// In part, or changed.
     case part
-    /// Does nothing.
     case off
     case plain
 }
 
 extension Sentence: Decodable, PostgresDecodable {
-    /// Reads a sentence of the database.
     package init(from cell: PostgresCell) throws(PostgresError) { self.init(timesInBraces: try String(from: cell)) }
 
-    /// Reads a sentence of the database.
     package init(from decoder: any Decoder) throws {
         self.init(timesInBraces: try decoder.singleValueContainer().decode(String.self))
     }

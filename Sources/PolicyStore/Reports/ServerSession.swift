@@ -1,11 +1,9 @@
 package import Postgres
-import UpdatePolicy
+package import UpdatePolicy
 
-/// A server that follows the policy of a database, as it names itself in `application_name`.
-///
-/// Every role can read that of every session. Sessions on a standby are seen on that standby alone.
+/// A server that follows the policy of a database, as it names itself in `application_name`. Every role can read that of
+/// every session. Sessions on a standby are seen on that standby alone.
 package struct ServerSession: Sendable, Hashable {
-    /// The process of the database that serves the session.
     package let processID: Int32
     /// The machine of the server, as it calls itself, with the port of its public listener: `gate-1:8080`.
     package let address: String
@@ -23,7 +21,6 @@ package struct ServerSession: Sendable, Hashable {
 
     package let faults: [Fault]
 
-    /// Whether it sends every lockout as a plain message.
     package var isBraked: Bool { faults.contains(.brake) || faults.contains(.revision) }
 
     /// Which of some servers send every lockout as a plain message, in a sentence without its end; nil: none.
@@ -38,52 +35,35 @@ package struct ServerSession: Sendable, Hashable {
 
     /// Something that a server says is broken on its machine; its `/ready` says more.
     package enum Fault: String, Sendable, CaseIterable {
-        /// The TLS certificate has expired, or cannot be read again.
         case certificate
-        /// The policy cannot be kept on disk.
         case disk
-        /// The brake is on.
         case brake
-        /// The key that signs lockouts cannot be read.
         case key
-        /// The newest revision is held back, because servers ended by it.
         case revision
-        /// It counts no checks, and there are fuses.
         case counts
 
-        /// What a session says of it, where there is little room.
-        fileprivate var word: String {
+        /// The word is for the name of a session, where there is little room.
+        private var texts: (word: String, sentence: String) {
             switch self {
-            case .certificate: "cert"
-            case .disk: "disk"
-            case .brake: "lockouts"
-            case .key: "key"
-            case .revision: "rev"
-            case .counts: "counts"
+            case .certificate: ("cert", "apps may refuse its certificate")
+            case .disk: ("disk", "it cannot keep the policy on its disk")
+            case .brake: ("lockouts", "its brake is on: lockouts are sent as plain messages")
+            case .key: ("key", "it cannot read its lockout key")
+            case .revision:
+                ("rev", "it holds back a revision by which servers ended, and sends lockouts as plain messages")
+            case .counts: ("counts", "it counts no checks, so no fuse blows by what it answers")
             }
         }
 
-        /// The fault, for people.
-        package var sentence: String {
-            switch self {
-            case .certificate: "apps may refuse its certificate"
-            case .disk: "it cannot keep the policy on its disk"
-            case .brake: "its brake is on: lockouts are sent as plain messages"
-            case .key: "it cannot read its lockout key"
-            case .revision: "it holds back a revision by which servers ended, and sends lockouts as plain messages"
-            case .counts: "it counts no checks, so no fuse blows by what it answers"
-            }
-        }
+        package var sentence: String { texts.sentence }
+        fileprivate var word: String { texts.word }
     }
 
-    /// The description of a server in the name of its session.
     package struct Description: Sendable {
         private let text: String
         private let address: String
 
-        /// - Parameters:
-        ///   - address: The machine of the server and its port; of a long one the end is kept.
-        ///   - databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
+        /// - Parameter databaseClockOffset: How many seconds the clock of the database is ahead of that of the machine.
         package init(revision: Int64, address: String, databaseClockOffset: Double, faults: [Fault]) {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
@@ -93,7 +73,7 @@ package struct ServerSession: Sendable, Hashable {
             self.address = address.filter { $0.isASCII && !$0.isWhitespace }
         }
 
-        /// Announces it, if this session has not already. The name that the session began with stays in front, where there is room.
+        /// Announces it where it is new. The name that the session began with stays in front, where there is room.
         package func make(over connection: PostgresConnection) async throws {
             let present = await connection.reportedSetting("application_name") ?? ""
             let program = present.firstRange(of: ServerSession.mark).map { present[..<$0.lowerBound] } ?? present[...]
@@ -103,23 +83,16 @@ package struct ServerSession: Sendable, Hashable {
         }
     }
 
-    /// The text between the program and the revision.
     private static let mark = " at revision "
-    /// The length to which the name of the program is kept.
-    private static let longestProgram = 20
-    /// How much of an address stands before the name of the program.
-    private static let firstOfAddress = 24
-    /// The longest `application_name`.
-    private static let longestName = 63
 
     /// What a server calls itself: as much of it as an `application_name` holds, the end of its address first.
     static func name(program: some StringProtocol, _ text: String, _ address: String) -> String {
+        let (longestName, longestProgram, firstOfAddress) = (63, 20, 24)
         let room = max(0, longestName - text.utf8.count)
         let program = program.prefix(min(longestProgram, room - min(room, firstOfAddress, address.utf8.count)))
         return "\(program)\(text)\(address.suffix(room - program.utf8.count))"
     }
 
-    /// The servers that are connected to the database of a session, by machine.
     package static func all(_ session: PostgresSession) throws -> [ServerSession] {
         let faults = Fault.allCases.map(\.word).joined(separator: "|")
         return try session.query(
@@ -133,14 +106,40 @@ package struct ServerSession: Sendable, Hashable {
             ORDER BY 2, 1
             """
         ).map { row in
-            ServerSession(
+            let said = try row.decode("faults", as: String?.self) ?? ""
+            return ServerSession(
                 processID: try row.decode("pid"), address: try row.decode("address"),
-                revision: try row.decode("revision"),
-                clockOffset: try row.decode("clock"),
-                faults: try row.decode("faults", as: String?.self).map { said in
-                    Fault.allCases.filter { said.contains("no \($0.word)") }
-                } ?? []
+                revision: try row.decode("revision"), clockOffset: try row.decode("clock"),
+                faults: Fault.allCases.filter { said.contains("no \($0.word)") }
             )
         }
+    }
+}
+
+package struct ServerHeartbeat: Sendable, Hashable, Decodable {
+    package let name: String
+    /// Where its connection came from; `nil`: the machine of the database.
+    package let address: String?
+    package let revision: Int64
+    package let seenAt: Timestamp
+
+    /// Notes that a server is there; of a name the last 128 characters.
+    package static func note(_ name: String, revision: Int64, over connection: PostgresConnection) async throws {
+        let name = String(name.filter { $0.isASCII && !$0.isWhitespace }.suffix(128))
+        try await connection.query("SELECT versiongate_internal.note_server($1, $2)", [name, revision])
+    }
+
+    /// The servers that were heard of in the last hour and are not connected. Within 2 minutes one is heard of again, also
+    /// one behind a pooler or at a standby, which no session here names.
+    static func gone(_ present: [ServerSession], _ session: PostgresSession) throws -> [ServerHeartbeat] {
+        try session.query(
+            """
+            SELECT name, host(address) AS address, revision, seen_at FROM versiongate_internal.server_sightings
+            WHERE seen_at BETWEEN now() - interval '1 hour' AND now() - interval '2 minutes'
+                AND NOT EXISTS (SELECT FROM unnest($1::text[]) AS present WHERE right(name, length(present)) = present)
+            ORDER BY seen_at DESC, name
+            """,
+            [present.map(\.address).filter { !$0.isEmpty }]
+        ).rows()
     }
 }

@@ -5,20 +5,17 @@ package import UpdatePolicy
 package struct PolicyUsers: Sendable {
     private let connection: PostgresConnection
 
-    /// Users of the database of a connection, whose role may create roles.
-    package init(_ connection: PostgresConnection) {
-        self.connection = connection
-    }
+    package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// All users but superusers and the owner of the schema, who may do everything anyway; ordered by name.
     package func list() async throws -> [PolicyUser] {
         try await connection.query(
             """
-            SELECT r.rolname::text AS name, \(Self.roleOfMember("r.oid")) AS role,
+            SELECT r.rolname::text AS name, \(Self.role) AS role,
                 (SELECT max(c.at) FROM public.changes AS c WHERE c.role = r.rolname) AS last_edit
             FROM pg_roles AS r
             WHERE r.rolcanlogin AND NOT r.rolsuper AND r.rolname <> ALL ($1::text[])
-                AND r.oid <> \(Self.owner) AND \(Self.roleOfMember("r.oid")) IS NOT NULL
+                AND r.oid <> \(Self.owner) AND \(Self.role) IS NOT NULL
             ORDER BY r.rolname COLLATE "C"
             """,
             [UserRole.groups]
@@ -29,9 +26,7 @@ package struct PolicyUsers: Sendable {
         try await connection.query("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [name]).value()
     }
 
-    /// Makes a user, or gives a user another role.
-    ///
-    /// - Parameter password: The password; nil: none, and that of a user who exists stays as it is.
+    /// Makes a user, or gives a user another role. Without a password, that of a user who exists stays as it is.
     package func add(_ name: String, role: UserRole, password: String?) async throws -> AddedUser {
         let identifier = try Self.identifier(name)
         let verifier: String? =
@@ -45,27 +40,35 @@ package struct PolicyUsers: Sendable {
         return try await refusing(statements) { session in
             let found = try Self.present(name, session)
             if let found {
-                guard found.canLogIn else { throw PolicyUserError.isNoLogin(name) }
+                guard found.canLogIn else {
+                    throw PolicyUserError(
+                        "there is already a role \(name), and nobody can log in with it; choose another name"
+                    )
+                }
                 guard !found.isPowerful else { throw PolicyUserError.mayDoEverything(name) }
             } else {
                 try session.execute("CREATE ROLE \(identifier) LOGIN")
             }
-            if let verifier { try Self.setPassword(verifier, of: identifier, session) }
-            for other in UserRole.people where other != role && found?.groups.contains(other.group) == true {
+            if let verifier {
+                // No parameter can stand there, and it has no quotation marks.
+                precondition(verifier.allSatisfy { !"'\\".contains($0) }, "it consists of Base64 and $ and :")
+                try session.execute("ALTER ROLE \(identifier) PASSWORD '\(verifier)'")
+            }
+            for other in UserRole.allCases
+            where other != role && other != .server && found?.groups.contains(other.group) == true {
                 try session.execute("REVOKE \(other.group) FROM \(identifier)")
             }
             if found?.groups.contains(role.group) != true {
                 try session.execute("GRANT \(role.group) TO \(identifier)")
             }
-            let given = try session.query(
-                "SELECT \(Self.roleOfMember("r.oid")) FROM pg_roles AS r WHERE r.rolname = $1",
-                [name]
-            ).value(as: UserRole?.self)
+            let given = try Self.present(name, session)?.role
             guard given == role else {
-                if let (other, grantor) = try Self.grantThatStayed(to: name, except: role.group, session) {
-                    throw PolicyUserError.wasGranted(name, other, by: grantor)
-                }
-                throw PolicyUserError.hasOtherRole(name, given?.group ?? "none")
+                throw try Self.grantThatStayed(to: name, except: role.group, session)
+                    ?? PolicyUserError(
+                        "\(name) has the rights of \(given?.group ?? "none") by another role; nothing was changed; take it out "
+                            + "of that role first: SELECT roleid::regrole FROM pg_auth_members "
+                            + "WHERE member = '\(name)'::regrole"
+                    )
             }
             try session.execute(settings)
             return AddedUser(existed: found != nil, earlier: found?.role)
@@ -76,20 +79,21 @@ package struct PolicyUsers: Sendable {
     package func remove(_ name: String) async throws {
         let identifier = try Self.identifier(name)
         try await refusing("DROP ROLE \(identifier);") { session in
-            guard let found = try Self.present(name, session) else { throw PolicyUserError.isUnknown(name) }
-            guard !found.isPowerful else { throw PolicyUserError.mayDoEverything(name) }
-            guard found.role != nil else { throw PolicyUserError.isUnknown(name) }
+            let found = try Self.present(name, session)
+            guard found?.isPowerful != true else { throw PolicyUserError.mayDoEverything(name) }
+            guard found?.role != nil else { throw PolicyUserError.isUnknown(name) }
             do {
                 try session.execute("DROP ROLE \(identifier)")
             } catch let error as PostgresError where error.sqlState == .dependentObjectsStillExist {
-                throw PolicyUserError.ownsObjects(name, error.detail ?? "")
+                throw PolicyUserError(
+                    "\(name) owns something or has rights elsewhere, so it cannot be removed: \(error.detail ?? ""); nothing "
+                        + "was changed; to only take the rights here: REVOKE versiongate_viewer, versiongate_brake, "
+                        + "versiongate_planner, versiongate_admin FROM \(name)"
+                )
             }
         }
     }
 
-    // MARK: - SQL
-
-    /// Runs `body` in a transaction, and says what a role that may not create roles lacks.
     private func refusing<Result: Sendable>(
         _ statements: String,
         _ body: @Sendable (PostgresSession) throws -> Result
@@ -97,35 +101,29 @@ package struct PolicyUsers: Sendable {
         do {
             return try await connection.transaction(.readWrite, body)
         } catch let error as PostgresError where error.sqlState == .insufficientPrivilege {
-            throw PolicyUserError.isNotAllowed(error.message, statements)
+            throw PolicyUserError(
+                "\(error.message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, "
+                    + "such as the one that migrated; or let one run: \(statements)"
+            )
         }
-    }
-
-    /// Sends the verifier within a statement, where no parameter can stand; it has no quotation marks.
-    private static func setPassword(
-        _ verifier: String,
-        of identifier: PostgresIdentifier,
-        _ session: PostgresSession
-    ) throws {
-        precondition(!verifier.contains("'") && !verifier.contains("\\"), "a verifier consists of Base64 and $ and :")
-        try session.execute("ALTER ROLE \(identifier) PASSWORD '\(verifier)'")
     }
 
     private static func identifier(_ name: String) throws -> PostgresIdentifier {
-        guard !UserRole.groups.contains(name) else { throw PolicyUserError.isOurs(name) }
-        do {
-            return try PostgresIdentifier(name)
-        } catch {
-            throw PolicyUserError.isNoName
+        guard !UserRole.groups.contains(name) else {
+            throw PolicyUserError(
+                "\(name) is one of versiongate's own roles; choose another name, so that the history tells who it was"
+            )
         }
+        guard let identifier = try? PostgresIdentifier(name) else {
+            throw PolicyUserError("the name of a user has 1 to 63 bytes")
+        }
+        return identifier
     }
 
     private struct Present: Decodable {
         let canLogIn: Bool
         let isPowerful: Bool
-        /// The role of ours that it is a member of, by whatever way.
         let role: UserRole?
-        /// The roles that it is a member of directly.
         let groups: [String]
     }
 
@@ -135,7 +133,7 @@ package struct PolicyUsers: Sendable {
             SELECT r.rolcanlogin AS can_log_in,
                 r.rolsuper OR r.rolname IN (session_user, current_user) OR pg_has_role(r.oid, \(owner), 'MEMBER')
                     AS is_powerful,
-                \(roleOfMember("r.oid")) AS role,
+                \(role) AS role,
                 ARRAY(SELECT m.roleid::regrole::text FROM pg_auth_members AS m WHERE m.member = r.oid) AS groups
             FROM pg_roles AS r WHERE r.rolname = $1
             """,
@@ -143,12 +141,12 @@ package struct PolicyUsers: Sendable {
         ).rows(as: Present.self).first
     }
 
-    /// A direct membership that could not be revoked, since PostgreSQL 16 lets a role revoke its own grants alone.
+    /// Says which direct membership could not be revoked: since PostgreSQL 16 a role revokes its own grants alone.
     private static func grantThatStayed(
         to name: String,
         except group: String,
         _ session: PostgresSession
-    ) throws -> (group: String, grantor: String)? {
+    ) throws -> PolicyUserError? {
         try session.query(
             """
             SELECT m.roleid::regrole::text AS role, m.grantor::regrole::text AS grantor FROM pg_auth_members AS m
@@ -156,79 +154,54 @@ package struct PolicyUsers: Sendable {
                 AND m.roleid::regrole::text = ANY ($2) AND m.roleid::regrole::text <> $3
             """,
             [name, UserRole.groups, group]
-        ).first.map { (try $0.decode("role"), try $0.decode("grantor")) }
+        ).first.map { row in
+            let (group, grantor): (String, String) = (try row.decode("role"), try row.decode("grantor"))
+            return PolicyUserError(
+                "\(grantor) made \(name) a member of \(group), which your role may not take back; nothing was changed; let "
+                    + "\(grantor) or a superuser run: REVOKE \(group) FROM \(name) GRANTED BY \(grantor)"
+            )
+        }
     }
 
     private static let owner = "(SELECT relowner FROM pg_class WHERE oid = 'public.policy_revision'::regclass)"
 
-    /// SQL for the role of ours with most rights that a role is a member of.
-    private static func roleOfMember(_ oid: String) -> String {
-        let cases = UserRole.byRights.map { "WHEN pg_has_role(\(oid), '\($0.group)', 'MEMBER') THEN '\($0.rawValue)'" }
+    /// SQL for the role of ours with most rights that a row `r` of `pg_roles` is a member of.
+    private static let role: String = {
+        let cases = UserRole.byRights.map { "WHEN pg_has_role(r.oid, '\($0.group)', 'MEMBER') THEN '\($0.rawValue)'" }
         return "CASE \(cases.joined(separator: " ")) END"
-    }
+    }()
 }
 
 package enum UserRole: String, Sendable, CaseIterable, Decodable, PostgresDecodable {
-    /// Reads everything.
     case viewer
-    /// Reads everything, and takes messages and lockouts away.
     case brake
-    /// Reads everything, and rehearses edits.
     case planner
-    /// Reads everything, and edits the policy.
     case admin
     /// Reads the policy and writes counts: for servers, not for people.
     case server
-
-    /// The roles for people and pipelines.
-    static let people: [UserRole] = [.viewer, .brake, .planner, .admin]
-
-    /// The role of the database whose members have the rights.
     package var group: String { "versiongate_\(rawValue)" }
 
     /// Those with most rights first.
-    static let byRights: [UserRole] = [.admin, .planner, .brake, .viewer, .server]
-    static let groups = byRights.map(\.group)
+    fileprivate static let byRights: [UserRole] = [.admin, .planner, .brake, .viewer, .server]
+    fileprivate static let groups = allCases.map(\.group)
 }
 
-/// A role of the database with which somebody logs in.
 package struct PolicyUser: Sendable, Hashable, Decodable {
-    /// The name, as the history shows it.
     package let name: String
     package let role: UserRole
     package let lastEdit: Timestamp?
 }
 
-/// What there was before a user was added.
 package struct AddedUser: Sendable, Hashable {
     package let existed: Bool
     package let earlier: UserRole?
 }
 
-/// Why a user cannot be made or removed, and what to do about it.
 package struct PolicyUserError: ErrorWithCommand {
     private let text: String
 
-    private init(_ text: String) { self.text = text }
-
+    fileprivate init(_ text: String) { self.text = text }
     package func description(command _: (String) -> String) -> String { text }
-
-    fileprivate static func isNotAllowed(_ message: String, _ statements: String) -> Self {
-        Self(
-            "\(message); log in as a superuser, or as a role with CREATEROLE that may grant versiongate's roles, such as the "
-                + "one that migrated; or let one run: \(statements)"
-        )
-    }
-
-    fileprivate static let isNoName = Self("the name of a user has 1 to 63 bytes")
-
-    fileprivate static func isOurs(_ name: String) -> Self {
-        Self("\(name) is one of versiongate's own roles; choose another name, so that the history tells who it was")
-    }
-
-    fileprivate static func isNoLogin(_ name: String) -> Self {
-        Self("there is a role \(name) already, and nobody can log in with it; choose another name")
-    }
 
     fileprivate static func mayDoEverything(_ name: String) -> Self {
         Self(
@@ -238,30 +211,5 @@ package struct PolicyUserError: ErrorWithCommand {
 
     package static func isUnknown(_ name: String) -> Self {
         Self("there is no user \(name); `\(PrintedCommand("user list"))` shows those there are")
-    }
-
-    /// Another role, of which the user is a member, gives it other rights.
-    fileprivate static func hasOtherRole(_ name: String, _ group: String) -> Self {
-        Self(
-            "\(name) has the rights of \(group) by another role; nothing was changed; take it out of that role first: "
-                + "SELECT roleid::regrole FROM pg_auth_members WHERE member = '\(name)'::regrole"
-        )
-    }
-
-    /// Only who made the user a member of another role of ours can take that back.
-    fileprivate static func wasGranted(_ name: String, _ group: String, by grantor: String) -> Self {
-        Self(
-            "\(grantor) made \(name) a member of \(group), which your role may not take back; nothing was changed; let "
-                + "\(grantor) or a superuser run: REVOKE \(group) FROM \(name) GRANTED BY \(grantor)"
-        )
-    }
-
-    /// The role owns something, or has rights in another database.
-    fileprivate static func ownsObjects(_ name: String, _ detail: String) -> Self {
-        Self(
-            "\(name) owns something or has rights elsewhere, so it cannot be removed: \(detail); nothing was changed; to only "
-                + "take the rights here: REVOKE versiongate_viewer, versiongate_brake, versiongate_planner, "
-                + "versiongate_admin FROM \(name)"
-        )
     }
 }

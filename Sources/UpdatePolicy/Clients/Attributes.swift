@@ -15,11 +15,9 @@ struct Attributes: Sendable {
     private var count = 0
     private var indexes: [UTF8Text: Int] = [:]
 
-    /// How many of the members are attributes.
     private(set) var attributeCount = 0
     var isEmpty: Bool { count == 0 }
 
-    /// Forgets all members, and keeps the memory.
     mutating func removeAll() {
         count = 0
         if !indexes.isEmpty { indexes = [:] }
@@ -58,12 +56,8 @@ struct Attributes: Sendable {
         return members[index].value
     }
 
-    /// Calls `body` with the name and value of each attribute.
     @inline(__always)
-    func forEach(
-        in bytes: UnsafeRawBufferPointer,
-        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
-    ) {
+    func forEach(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
         for index in 0..<count where members[index].value != .notSent {
             let member = members[index]
             body(

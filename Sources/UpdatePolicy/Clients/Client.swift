@@ -6,12 +6,8 @@
 /// All texts lie in one run of bytes, which the next client uses again after ``removeAll()``. So a check is read without
 /// allocating anything, and its body is copied once: a `String` for each member took twice the instructions.
 package struct Client: Sendable {
-    /// The country that could be read.
     package private(set) var region: Region?
-
-    /// The language; `nil` where it was not sent.
     package private(set) var language: LanguageTag?
-
     private(set) var versionKey: VersionKey?
     private(set) var buildKey: VersionKey?
     private(set) var osKey: VersionKey?
@@ -46,7 +42,6 @@ package struct Client: Sendable {
     /// The install id of clients that have none: iOS gives it to apps that may not track.
     private static let zeroInstall: StaticString = "00000000-0000-0000-0000-000000000000"
 
-    /// A client of which nothing is known yet.
     package init() {}
 
     // What the client wrote; `nil` where it was not sent. An install that is of no use for buckets counts as not sent.
@@ -76,14 +71,12 @@ package struct Client: Sendable {
         return attributes
     }
 
-    /// The value of an attribute; `nil` where it was not sent.
     package func attribute(_ name: UTF8Text) -> UTF8Text? {
         withAttribute(name) { UTF8Text(decoding: $0) }
     }
 
     // MARK: Setting members
 
-    /// Forgets everything, and keeps the memory for the next client.
     package mutating func removeAll() {
         region = nil
         if language != nil { language = nil }
@@ -110,7 +103,7 @@ package struct Client: Sendable {
     /// - Throws: `ClientError` that names the member, where it was set before, a field is of the wrong type or too long,
     ///   or it is one attribute too many.
     package mutating func set(_ name: UTF8Text, to value: MemberValue) throws(ClientError) {
-        let value = append(value)
+        let value = value.map { text in text.string.withBytes { append($0) } }
         if let field = ClientField(name: name) {
             try set(field, to: value)
         } else {
@@ -123,17 +116,7 @@ package struct Client: Sendable {
     /// - Throws: `ClientError` that names the member, where it was set before, is of the wrong type, or is a bundle that
     ///   is too long.
     package mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
-        try set(field, to: append(value))
-    }
-
-    private mutating func append(_ value: MemberValue) -> MemberRange {
-        switch value {
-        case .text(let text): .text(text.string.withBytes { append($0) })
-        case .number(let number): .number(number.string.withBytes { append($0) })
-        case .boolean(let boolean): .boolean(boolean)
-        case .null: .null
-        case .composite: .composite
-        }
+        try set(field, to: value.map { text in text.string.withBytes { append($0) } })
     }
 
     /// Takes over a member by its name, which must be valid UTF-8 among the bytes that were appended.
@@ -247,11 +230,9 @@ package struct Client: Sendable {
         return bytes.withBytes(texts[Int(field.rawValue)].indices, body)
     }
 
-    /// How many attributes were sent.
     @inline(__always)
     var attributeCount: Int { otherMembers.attributeCount }
 
-    /// Calls `body` with the name and value of each attribute.
     @inline(__always)
     borrowing func forEachAttribute(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
         if otherMembers.attributeCount == 0 { return }
@@ -283,17 +264,6 @@ package struct Client: Sendable {
             as: UnsafeRawBufferPointer(start: zeroInstall.utf8Start, count: zeroInstall.utf8CodeUnitCount)
         )
     }
-}
-
-/// The value of a member, whose text lies among the bytes that were appended to the client.
-package enum MemberRange {
-    case text(Range<Int>)
-    /// A number, in the characters it was written with.
-    case number(Range<Int>)
-    case boolean(Bool)
-    /// `null`, which means that the member was not sent.
-    case null
-    case composite
 }
 
 struct TextRange: Sendable, Equatable {

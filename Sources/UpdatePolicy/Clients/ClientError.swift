@@ -31,11 +31,9 @@ package struct ClientError: Error, Sendable, Equatable {
         }
     }
 
-    /// The check names no app.
     package static let missingBundle = ClientError(member: "bundle", reason: .missing)
 }
 
 extension ClientError: CustomStringConvertible {
-    /// The fault and the member in a sentence.
     package var description: String { message }
 }

@@ -9,7 +9,6 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
     case language
     case install
 
-    /// The name in a check.
     package var name: String { "\(staticName)" }
 
     private var staticName: StaticString {
@@ -25,16 +24,11 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The most bytes that a name has.
-    package static let maximumNameLength = 8
-
-    /// The field of this name, if there is one; case counts.
     package init?(name: UTF8Text) {
         guard let field = name.string.withBytes({ ClientField(name: $0) }) else { return nil }
         self = field
     }
 
-    /// The field whose name has these UTF-8 bytes, if there is one.
     package init?(name bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return nil }
         let field: ClientField? =
@@ -78,19 +72,34 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// What the value must be, in words.
     var expectedType: String {
         isVersion ? "a string or a number" : "a string"
     }
 }
 
 /// The value of a member of a check, as the request has it.
-package enum MemberValue: Sendable, Hashable {
-    case text(UTF8Text)
+package enum Member<Text: Sendable & Hashable>: Sendable, Hashable {
+    case text(Text)
     /// A number, in the characters it was written with: `1.10` is not 1.1.
-    case number(UTF8Text)
+    case number(Text)
     case boolean(Bool)
-    /// `null`, which means that the member was not sent.
+    /// The member was not sent.
     case null
     case composite
+
+    @inline(__always)
+    func map<Other>(_ transform: (Text) -> Other) -> Member<Other> {
+        switch self {
+        case .text(let text): .text(transform(text))
+        case .number(let number): .number(transform(number))
+        case .boolean(let boolean): .boolean(boolean)
+        case .null: .null
+        case .composite: .composite
+        }
+    }
 }
+
+package typealias MemberValue = Member<UTF8Text>
+
+/// A value whose text lies among the bytes that were appended to the client.
+package typealias MemberRange = Member<Range<Int>>

@@ -3,7 +3,6 @@
 /// While checks are counted a kind is a run of bytes, the six texts in the order below with a zero byte between them,
 /// an empty text for one that is missing. No text holds a zero byte, so equal bytes are equal kinds.
 package struct ClientKind: Sendable, Hashable, Decodable {
-    /// The app's bundle as the policy spells it.
     package let bundle: String
 
     /// The platform, as rules name it; `nil` where it was not sent or cannot be the name of one.
@@ -25,7 +24,6 @@ package struct ClientKind: Sendable, Hashable, Decodable {
     /// The country, two upper-case letters; `nil` where none could be read.
     package let region: String?
 
-    /// The version of the operating system, as the build.
     package let os: String?
 
     /// What stands for a version that cannot be read and is not kept.
@@ -34,17 +32,15 @@ package struct ClientKind: Sendable, Hashable, Decodable {
     /// The most bytes of a version that is kept although it cannot be read.
     static let maximumUnreadableVersionLength = 64
 
-    /// The most bytes of a platform's name.
     static let maximumPlatformLength = 32
 
     /// The most bytes of a build, and of the version of an operating system.
     static let maximumNumberLength = 32
 
-    /// Room for everything behind the bundle: five zero bytes, a platform, a version, a region, a build and a system.
-    static let maximumLengthOfMembers =
-        5 + maximumPlatformLength + VersionScanner.maximumLength + 2 + 2 * maximumNumberLength
+    /// What stands between two texts.
+    static var end: StaticString { "\0" }
 
-    /// The kind as bytes, as `Client.writeKind(ofApp:into:)` writes it.
+    /// The kind as bytes, as `Client.writeKind(ofApp:to:)` writes it.
     package var bytes: [UInt8] {
         Array([bundle, platform, version, build, region, os].map { $0 ?? "" }.joined(separator: "\0").utf8)
     }
@@ -65,7 +61,6 @@ package struct ClientKind: Sendable, Hashable, Decodable {
         self.os = os
     }
 
-    /// Reads what `Client.writeKind(ofApp:into:)` wrote.
     package init(bytes: some Collection<UInt8>) {
         let texts = bytes.split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -82,146 +77,85 @@ package struct ClientKind: Sendable, Hashable, Decodable {
 }
 
 extension Client {
-    /// Writes the kind of this client as bytes, as `ClientKind` tells, to the beginning of `bytes`, which grow if need be.
-    ///
-    /// Nothing is allocated while `bytes` have room.
+    /// Writes the kind of this client as bytes, as `ClientKind` tells, in place of what was written.
     ///
     /// - Parameter bundle: The app's bundle as the policy spells it.
-    /// - Returns: How many bytes the kind has.
-    package borrowing func writeKind(ofApp bundle: String, into bytes: inout [UInt8]) -> Int {
-        let room = bundle.utf8.count + ClientKind.maximumLengthOfMembers
-        if bytes.count < room { bytes = [UInt8](repeating: 0, count: room) }
-        return bytes.withUnsafeMutableBytes { bytes in
-            var end = bundle.withBytes { Self.copy($0, to: bytes, at: 0) }
-            end = Self.close(bytes, at: end)
-            end = withText(.platform) { Self.writePlatform($0, to: bytes, at: end) } ?? end
-            end = Self.close(bytes, at: end)
-            let isReadable = versionKey != nil
-            end =
-                withText(.version) { version in
-                    isReadable
-                        ? Self.writeVersion(version, upTo: VersionScanner.maximumLength, to: bytes, at: end)
-                        : Self.writeUnreadable(version, to: bytes, at: end)
-                } ?? end
-            end = Self.close(bytes, at: end)
-            if buildKey != nil { end = writeNumber(.build, to: bytes, at: end) }
-            end = Self.close(bytes, at: end)
-            if let region {
-                bytes[end] = UInt8(region.letters >> 8)
-                bytes[end &+ 1] = UInt8(truncatingIfNeeded: region.letters)
-                end &+= 2
-            }
-            end = Self.close(bytes, at: end)
-            if osKey != nil { end = writeNumber(.os, to: bytes, at: end) }
-            return end
+    package borrowing func writeKind(ofApp bundle: String, to bytes: inout ByteWriter) {
+        bytes.removeAll()
+        bytes.append(text: bundle)
+        bytes.append(ClientKind.end)
+        _ = withText(.platform) { Self.writePlatform($0, to: &bytes) }
+        bytes.append(ClientKind.end)
+        if versionKey != nil {
+            writeVersion(.version, upTo: VersionScanner.maximumLength, to: &bytes)
+        } else {
+            _ = withText(.version) { Self.writeUnreadable($0, to: &bytes) }
         }
+        bytes.append(ClientKind.end)
+        if buildKey != nil { writeVersion(.build, upTo: ClientKind.maximumNumberLength, to: &bytes) }
+        bytes.append(ClientKind.end)
+        if let region { withUnsafeBytes(of: region.letters.bigEndian) { bytes.append($0) } }
+        bytes.append(ClientKind.end)
+        if osKey != nil { writeVersion(.os, upTo: ClientKind.maximumNumberLength, to: &bytes) }
     }
 
     /// Writes the coarse kind of a client of whom nothing but the app, the platform and the release is counted, in place
     /// of its kind.
     ///
-    /// - Parameters:
-    ///   - version: The version as the release spells it.
-    ///   - bytes: What ``writeKind(ofApp:into:)`` wrote, which leaves room enough.
-    /// - Returns: How many bytes the coarse kind has.
-    package static func writeCoarseKind(ofVersion version: String, in bytes: inout [UInt8]) -> Int {
-        bytes.withUnsafeMutableBytes { bytes in
-            var end = 0
-            for _ in 0..<2 {
-                while bytes[end] != 0 { end &+= 1 }
-                end &+= 1
-            }
-            end = version.withBytes { copy($0, to: bytes, at: end) }
-            for _ in 0..<3 { end = close(bytes, at: end) }
-            return end
+    /// - Parameter version: The version as the release spells it.
+    package static func writeCoarseKind(ofVersion version: String, to bytes: inout ByteWriter) {
+        let end = bytes.withBytes { kind in
+            kind.firstIndex(of: 0).flatMap { kind[($0 + 1)...].firstIndex(of: 0) } ?? 0
         }
-    }
-
-    @inline(__always)
-    private static func close(_ bytes: UnsafeMutableRawBufferPointer, at end: Int) -> Int {
-        bytes[end] = 0
-        return end &+ 1
-    }
-
-    @inline(__always)
-    private static func copy(
-        _ text: UnsafeRawBufferPointer,
-        to bytes: UnsafeMutableRawBufferPointer,
-        at start: Int
-    ) -> Int {
-        UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: text)
-        return start &+ text.count
-    }
-
-    @inline(__always)
-    private borrowing func writeNumber(
-        _ field: ClientField, to bytes: UnsafeMutableRawBufferPointer, at start: Int
-    ) -> Int {
-        withText(field) {
-            Self.writeVersion($0, upTo: ClientKind.maximumNumberLength, to: bytes, at: start)
-        } ?? start
+        bytes.removeLast(bytes.count - end - 1)
+        bytes.append(text: version)
+        for _ in 0..<3 { bytes.append(ClientKind.end) }
     }
 
     /// Writes a version without the blanks at its ends; nothing where it is longer than that.
     @inline(__always)
-    private static func writeVersion(
-        _ text: UnsafeRawBufferPointer,
-        upTo maximumLength: Int,
-        to bytes: UnsafeMutableRawBufferPointer,
-        at start: Int
-    ) -> Int {
-        let version = VersionScanner.withoutBlanks(text)
-        return version.count <= maximumLength ? copy(version, to: bytes, at: start) : start
+    private borrowing func writeVersion(_ field: ClientField, upTo maximumLength: Int, to bytes: inout ByteWriter) {
+        _ = withText(field) { text in
+            let version = VersionScanner.withoutBlanks(text)
+            if version.count <= maximumLength { bytes.append(version) }
+        }
     }
 
     /// Writes a version that cannot be read as people can read it, or the sign for one that is not kept.
-    private static func writeUnreadable(
-        _ text: UnsafeRawBufferPointer,
-        to bytes: UnsafeMutableRawBufferPointer,
-        at start: Int
-    ) -> Int {
-        let version = VersionScanner.withoutBlanks(text)
-        let last = start &+ ClientKind.maximumUnreadableVersionLength
-        var end = start
-        var iterator = version.makeIterator()
+    private static func writeUnreadable(_ text: UnsafeRawBufferPointer, to bytes: inout ByteWriter) {
+        var kept = ""
+        var iterator = VersionScanner.withoutBlanks(text).makeIterator()
         var decoder = Unicode.UTF8.ForwardParser()
         while case .valid(let encoded) = decoder.parseScalar(from: &iterator) {
             let scalar = Unicode.UTF8.decode(encoded)
             let isPrintable = (0x20...0x7E).contains(scalar.value)
             let shown = isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
-            guard end &+ shown.utf8.count <= last else {
-                end = "...".withBytes { copy($0, to: bytes, at: min(end, last &- 3)) }
+            guard kept.utf8.count + shown.utf8.count <= ClientKind.maximumUnreadableVersionLength else {
+                kept = String(kept.prefix(ClientKind.maximumUnreadableVersionLength - 3)) + "..."
                 break
             }
-            end = shown.withBytes { copy($0, to: bytes, at: end) }
+            kept += shown
         }
-        let kept = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
         // In parentheses stands anything: 1.2 (\u{e9}) is 1.2.
-        let isKept =
-            !kept.isEmpty
-            && (kept.last != UInt8(ascii: ")") || AppVersion(String(decoding: kept, as: UTF8.self)) == nil)
-        return isKept ? end : ClientKind.unkeptVersion.withBytes { copy($0, to: bytes, at: start) }
+        let isKept = !kept.isEmpty && (kept.last != ")" || AppVersion(kept) == nil)
+        bytes.append(text: isKept ? kept : ClientKind.unkeptVersion)
     }
 
     /// Writes the name that rules know the platform by; nothing where the text cannot be a platform's name.
     @inline(__always)
-    private static func writePlatform(
-        _ name: UnsafeRawBufferPointer,
-        to bytes: UnsafeMutableRawBufferPointer,
-        at start: Int
-    ) -> Int {
-        guard name.count <= ClientKind.maximumPlatformLength else { return start }
-        var isName = true
-        for offset in 0..<name.count {
-            let byte = ASCII.lowercased(name[offset])
-            bytes[start &+ offset] = byte
-            isName = isName && isPartOfPlatformName(byte)
+    private static func writePlatform(_ name: UnsafeRawBufferPointer, to bytes: inout ByteWriter) {
+        guard name.count <= ClientKind.maximumPlatformLength else { return }
+        if ASCII.lowercased(name.first ?? 0) == UInt8(ascii: "i"), name.count > 3, isOtherNameOfIOS(name) {
+            return bytes.append("ios")
         }
-        let written = UnsafeRawBufferPointer(rebasing: bytes[start..<(start &+ name.count)])
-        if written.first == UInt8(ascii: "i"), written.count > 3, isOtherNameOfIOS(written) {
-            return "ios".withBytes { copy($0, to: bytes, at: start) }
+        withUnsafeTemporaryAllocation(byteCount: name.count, alignment: 1) { lowercased in
+            var isName = true
+            for offset in 0..<name.count {
+                lowercased[offset] = ASCII.lowercased(name[offset])
+                isName = isName && isPartOfPlatformName(lowercased[offset])
+            }
+            if isName { bytes.append(UnsafeRawBufferPointer(lowercased)) }
         }
-        return isName ? start &+ name.count : start
     }
 
     @inline(__always)
@@ -230,6 +164,7 @@ extension Client {
     }
 
     private static func isOtherNameOfIOS(_ name: UnsafeRawBufferPointer) -> Bool {
-        Platform.otherNamesOfIOS.contains { other in other.withBytes { $0.hasSameBytes(as: name) } }
+        let name = ASCII.lowercased(String(decoding: name, as: UTF8.self))
+        return Platform.otherNamesOfIOS.contains(name)
     }
 }

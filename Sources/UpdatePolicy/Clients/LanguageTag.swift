@@ -109,18 +109,15 @@ extension LanguageTag {
 }
 
 extension LanguageTag: Hashable {
-    /// Whether both tags have the same subtags.
     package static func == (left: LanguageTag, right: LanguageTag) -> Bool {
         UTF8Text(left.normalized) == UTF8Text(right.normalized)
     }
 
-    /// Feeds the subtags to the hasher.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(UTF8Text(normalized))
     }
 }
 
 extension LanguageTag: CustomStringConvertible {
-    /// The tag as it was written.
     package var description: String { text }
 }

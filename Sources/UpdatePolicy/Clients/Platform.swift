@@ -20,6 +20,5 @@ package struct Platform: Sendable, Hashable {
 }
 
 extension Platform: CustomStringConvertible {
-    /// The name.
     package var description: String { name }
 }

@@ -15,12 +15,8 @@ package struct Region: Sendable, Hashable {
 
     /// Reads a code as rules and releases hold it: two upper-case letters that are assigned, nothing else.
     package init?(code: String) {
-        let region = code.withBytes { bytes -> Region? in
-            guard bytes.count == 2, ASCII.isUpper(bytes[0]), ASCII.isUpper(bytes[1]) else { return nil }
-            return Region(bytes[0], bytes[1])
-        }
-        guard let region else { return nil }
-        self = region
+        guard code.utf8.count == 2 else { return nil }
+        self.init(locale: code)
     }
 
     /// Reads the country in what a client sends, a country (`JP`) or a locale (`ja_JP`, `zh-Hant-TW`).
@@ -33,7 +29,6 @@ package struct Region: Sendable, Hashable {
         self = region
     }
 
-    /// Reads the country in the UTF-8 bytes of what a client sends.
     init?(localeBytes bytes: UnsafeRawBufferPointer) {
         guard let region = Self.read(bytes) else { return nil }
         self = region
@@ -78,7 +73,6 @@ package struct Region: Sendable, Hashable {
 }
 
 extension Region: CustomStringConvertible {
-    /// The two upper-case letters.
     package var description: String { code }
 }
 

@@ -1,4 +1,3 @@
-/// An app with its rules, releases and links, as a check needs them.
 final class CompiledApp: Sendable {
     /// A store link, prepared from the comma before its name on.
     struct Link: Sendable {
@@ -21,17 +20,12 @@ final class CompiledApp: Sendable {
 
     let isPaused: Bool
     let links: [Link]
-
-    /// The rows of the app's releases, in any order.
     let releaseRows: [Release]
 
     /// The releases that somebody can get at some time, by platform.
     let releases: [ReleaseList]
 
-    /// The versions of all releases, as they are spelled.
     let releaseVersions: [ReleaseVersion: String]
-
-    /// `nil` where the app has no rules of its own.
     let rules: RuleGroup?
 
     init(
@@ -60,7 +54,6 @@ final class CompiledApp: Sendable {
     /// Whether the policy has nothing about its bundle: the app was removed, and only its number is kept.
     var isEmpty: Bool { row == nil && releaseRows.isEmpty && rules == nil }
 
-    /// The index of the releases on a platform; `nil` where there are none.
     func releaseList(onPlatform platform: Int32) -> Int? {
         releases.firstIndex { $0.platform == platform }
     }

@@ -6,10 +6,7 @@ import Synchronization
 /// those that the client may meet; only these are compared. What belongs to one app is compiled on its own, so a policy
 /// in which few apps differ from the one before shares all others with it.
 package final class CompiledPolicy: Sendable {
-    /// The number of the last change that is in the policy.
     package let revision: Int64
-
-    /// A text that differs whenever the policy does.
     package let token: String
 
     /// Differs from that of any other compiled policy of this process.
@@ -29,14 +26,12 @@ package final class CompiledPolicy: Sendable {
     let apps: [CompiledApp]
     let appIndexes: NameTable
     let platformNumbers: PlatformNumbers
-    /// The languages of all texts.
     let textLanguages: NameTable
     let hashSeed: UInt64
 
     /// The times at which an enabled lockout begins or ends, in order.
     let lockoutTimes: [Int64]
 
-    /// `nil` where there are none.
     let rulesForEveryApp: RuleGroup?
 
     /// The index of the app that has a number in the App Store. Of several it is the one for which the number is recorded, not
@@ -93,11 +88,7 @@ package final class CompiledPolicy: Sendable {
         sends == sendsLockouts ? self : CompiledPolicy(self, sendingLockouts: sends)
     }
 
-    /// Compiles a policy.
-    ///
-    /// - Parameters:
-    ///   - policy: The rows.
-    ///   - hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
+    /// - Parameter hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
     ///   read, an empty list, or an app or rule that is there twice.
     package convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
@@ -128,8 +119,6 @@ package final class CompiledPolicy: Sendable {
     }
 
     /// The key of a rule.
-    ///
-    /// - Parameter rule: One that an answer of this policy holds.
     package func key(of rule: RuleID) -> String {
         let group = rule.app < 0 ? rulesForEveryApp : apps[Int(rule.app)].rules
         return group?.rows[Int(rule.index)].key ?? ""
@@ -146,7 +135,6 @@ package struct PolicySection: Sendable {
 
     package let app: App?
     package let releases: [Release]
-    /// In the order of their messages.
     package let rules: [Rule]
 
     init(_ app: CompiledApp) {

@@ -2,7 +2,6 @@
 ///
 /// It is used where counts are missing. In doubt an app is included.
 package struct AppsWithNewLockouts: Sendable, Equatable {
-    /// Whether clients of every app may be locked out.
     package private(set) var everyApp = false
 
     /// The bundles of the affected apps, in lower case.
@@ -85,7 +84,6 @@ package struct AppsWithNewLockouts: Sendable, Equatable {
 }
 
 extension Rule {
-    /// Whether somebody may be reached at this time or later.
     func mayReachSomebody(from time: Timestamp) -> Bool {
         guard enabled, endsAt.map({ time < $0 }) ?? true else { return false }
         return rollout > .zero || effectiveSteps.contains { $0.rollout > .zero }

@@ -1,8 +1,6 @@
 /// The clients of one app, version and platform: a row of an impact.
 package struct ClientGroup: Sendable, Hashable {
     package let bundle: String
-
-    /// The platform; nil where clients sent none.
     package let platform: String?
 
     /// The version that could be read; nil for all others. Two spellings of one version are one.

@@ -1,8 +1,6 @@
 /// The impact of an edit on the clients of one kind, as shares of one.
 struct ClientImpact {
-    /// Right after the edit.
     private(set) var now = ImpactCounts()
-    /// Who is newly locked out, from now on.
     private(set) var lockouts: [ImpactCurve.Moment] = []
     /// Who gets a message and would get none without the edit, from now on.
     private(set) var messages: [ImpactCurve.Moment] = []
@@ -81,12 +79,10 @@ struct ClientImpact {
         return ImpactCurve.Moment(at: time, part: part, rule: (changed ?? rules.first)?.rule.key)
     }
 
-    /// The largest part that gets any message.
     private static func partWithMessage(_ rules: [RuleReach]) -> Double {
         1 - rules.reduce(1) { $0 * (1 - $1.most) }
     }
 
-    /// The largest part that gets a message of one kind.
     private static func part(of delivery: RuleReach.Delivery, _ rules: [RuleReach]) -> Double {
         var part = 0.0
         var others = 1.0
@@ -101,7 +97,6 @@ struct ClientImpact {
         return part
     }
 
-    /// The least part that gets a lockout.
     private static func leastPartLockedOut(_ rules: [RuleReach]) -> Double {
         var part = 0.0
         var others = 1.0

@@ -16,7 +16,6 @@ package struct ImpactCounts: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds what other checks get.
     static func += (left: inout ImpactCounts, right: ImpactCounts) {
         for member in members { left[keyPath: member] += right[keyPath: member] }
     }

@@ -1,7 +1,6 @@
 /// A time from which on an edit gives something to more checks than at any time before.
 package struct ImpactStep: Sendable, Equatable {
     package let at: Timestamp
-    /// How many checks from then on, at most.
     package let checks: Double
     /// The rules that give it to them, by key.
     package let rules: [String]
@@ -13,7 +12,6 @@ package struct ImpactStep: Sendable, Equatable {
 
 /// How many checks an edit gives something to, from now on.
 struct ImpactCurve {
-    /// What one kind of client gets from a time on.
     struct Moment {
         let at: Timestamp
         /// The part of the kind, 0 to 1.
@@ -24,7 +22,6 @@ struct ImpactCurve {
 
     private var changes: [Timestamp: (checks: Double, rules: Set<String>)] = [:]
 
-    /// Adds the moments of a kind of client, in order of time.
     mutating func add(_ moments: [Moment], times checks: Int64) {
         var part = 0.0
         for moment in moments where moment.part != part {

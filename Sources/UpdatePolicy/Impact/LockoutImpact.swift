@@ -13,7 +13,6 @@ struct LockoutImpact {
         let demands: [Condition: PolicyValue]
     }
 
-    /// The progress through the rules of one policy.
     private enum Progress {
         case next(Int)
         case lockedOut
@@ -99,10 +98,7 @@ struct LockoutImpact {
     }
 
     /// The possible outcomes of the conditions that are not counted.
-    private static func outcomes(
-        _ old: [Condition: PolicyValue],
-        _ new: [Condition: PolicyValue]
-    ) -> [Membership] {
+    private static func outcomes(_ old: [Condition: PolicyValue], _ new: [Condition: PolicyValue]) -> [Membership] {
         let both = [Membership(before: true, after: true), Membership(before: false, after: false)]
         if old == new { return old.isEmpty ? [both[0]] : both }
         if old.isEmpty { return [both[0], Membership(before: true, after: false)] }
@@ -110,11 +106,7 @@ struct LockoutImpact {
         return both + [Membership(before: true, after: false), Membership(before: false, after: true)]
     }
 
-    private func advanced(
-        _ progress: Progress,
-        _ deciders: [Decider],
-        _ isIn: KeyPath<Membership, Bool>
-    ) -> Progress {
+    private func advanced(_ progress: Progress, _ deciders: [Decider], _ isIn: KeyPath<Membership, Bool>) -> Progress {
         guard case .next(var index) = progress else { return progress }
         while index < deciders.count {
             guard let membership = members[deciders[index].key] else { return .next(index) }

@@ -4,11 +4,9 @@
 /// nothing, and an edit that removes such an obstacle makes the rule effective. They are compared at the same times, now
 /// and whenever something begins or ends, so what other rules plan is not taken for the impact of the edit.
 package struct PolicyImpact: Sendable {
-    /// The impact on the clients of one app, version and platform.
     package struct Row: Sendable {
         package let group: ClientGroup
         package internal(set) var checks: Int64 = 0
-        /// Right after the edit.
         package internal(set) var now = ImpactCounts()
         /// Checks that are newly locked out, now or at some time later.
         package internal(set) var newLockouts = 0.0
@@ -18,19 +16,15 @@ package struct PolicyImpact: Sendable {
     package struct LargestLockout: Sendable {
         package let bundle: String
         package let checks: Int64
-        /// Who is newly locked out right after the edit.
         package let now: Double
         /// When most are; nil where that is now.
         package let later: ImpactStep?
 
-        /// The largest part, 0 to 1, now or later.
         package var share: Double { checks == 0 ? 0 : (later?.checks ?? now) / Double(checks) }
 
-        /// The part right after the edit, 0 to 1.
         package var shareNow: Double { checks == 0 ? 0 : now / Double(checks) }
     }
 
-    /// By app, platform and version.
     package let rows: [Row]
 
     /// The times after now at which more checks are newly locked out than at any time before.
@@ -42,7 +36,6 @@ package struct PolicyImpact: Sendable {
     /// The app with the largest share of newly locked out checks; nil without checks.
     package let largestLockout: LargestLockout?
 
-    /// The app with the largest such share right after the edit.
     package let largestLockoutNow: LargestLockout?
     package let uncounted: Set<Condition>
 
@@ -51,12 +44,6 @@ package struct PolicyImpact: Sendable {
     package let leftOut: Set<Condition>
 
     /// Judges an edit.
-    ///
-    /// - Parameters:
-    ///   - before: The policy as it is.
-    ///   - after: The policy as it would be.
-    ///   - clients: The clients that made checks.
-    ///   - time: Now.
     package init(
         from before: CompiledPolicy,
         to after: CompiledPolicy,

@@ -44,7 +44,6 @@ package struct PreReleaseMatch: Sendable {
 }
 
 extension AppVersion {
-    /// Whether it comes before the release with the same numbers.
     package var isPreRelease: Bool {
         var reader = VersionKeyReader(key)
         _ = reader.numbers()

@@ -5,7 +5,6 @@ struct ReachingRules {
     private let platform: Int32
     private let candidates: [Candidate]
 
-    /// A rule whose conditions on counted members are met.
     private struct Candidate {
         let group: RuleGroup
         let index: Int
@@ -27,10 +26,10 @@ struct ReachingRules {
             guard let group else { continue }
             let facts = CheckFacts(client, platform: platform, time: 0, on: group.scales)
             for index in group.rules.indices where group.rules[index].flags.contains(.enabled) {
-                let certainty = group.certainty(Condition.onClients, of: index, asker, facts)
-                if certainty == .never { continue }
+                let verdict = group.verdict(Condition.onClients, of: index, asker, facts)
+                if verdict == .unmet { continue }
                 let row = group.rows[index]
-                let demands = certainty == .certain ? [] : Condition.uncounted.subtracting([.rollout])
+                let demands = verdict == .met ? [] : Condition.uncounted.subtracting([.rollout])
                 candidates.append(
                     Candidate(
                         group: group,
@@ -53,8 +52,8 @@ struct ReachingRules {
     func rules(at time: Timestamp) -> [RuleReach] {
         let time = time.microsecondsSince1970
         var rules: [RuleReach] = []
-        var offers = OfferSearch(.lenient)
-        var waysOut = OfferSearch(.strict)
+        var offers = OfferSearch(.pass)
+        var waysOut = OfferSearch(.fail)
         for candidate in candidates {
             let group = candidate.group
             let share = Int(group.rollout(of: candidate.rule, at: time))
@@ -99,7 +98,6 @@ struct ReachingRules {
 
 /// A rule that reaches the clients of one kind at one time, judged by the counted conditions.
 struct RuleReach {
-    /// The message, and whether it locks out.
     enum Delivery: Equatable {
         case message
         case lockout
@@ -124,6 +122,5 @@ struct RuleReach {
     /// The least part of the kind that is reached, 0 to 1.
     var least: Double { demands.isEmpty ? most : 0 }
 
-    /// Which of the rule's conditions are not counted.
     var uncounted: Set<Condition> { Set(demands.keys).union(share < 10_000 ? [.rollout] : []) }
 }

@@ -1,4 +1,3 @@
-/// How a release spread among the checks of its platform.
 package struct ReleaseAdoption: Sendable {
     /// The checks of the platform in one hour, or in one day where hours are no longer kept.
     package struct Period: Sendable, Equatable {
@@ -21,10 +20,6 @@ package struct ReleaseAdoption: Sendable {
     package let periods: [Period]
 
     /// Follows a release.
-    ///
-    /// - Parameters:
-    ///   - release: The release.
-    ///   - periods: The checks of its platform, in any order.
     package init(of release: NewestRelease, periods: some Sequence<Period>) {
         self.release = release
         self.periods = periods.filter {
@@ -55,8 +50,6 @@ package struct ReleaseAdoption: Sendable {
 package struct NewestRelease: Sendable, Equatable {
     package let platform: String
     package let version: AppVersion
-
-    /// When the first users could get it.
     package let liveAt: Timestamp
 
     /// The newest release of each platform, by platform.
@@ -80,10 +73,6 @@ package struct NewestRelease: Sendable, Equatable {
     }
 
     /// The greatest release below this one that users of its platform can get, and since when; nil where there is none.
-    ///
-    /// - Parameters:
-    ///   - releases: Those of the app.
-    ///   - time: As in ``perPlatform(_:at:)``.
     package func previous(among releases: [Release], at time: Timestamp) -> NewestRelease? {
         let older = releases.filter { release in
             Platform(release.platform).name == platform && AppVersion(release.version).map { $0 < version } ?? false

@@ -20,7 +20,6 @@ package struct RuleImpact: Sendable {
         package let rollout: Percentage
     }
 
-    /// The most checks that are reached in one stage.
     package struct Reach: Sendable, Equatable {
         package internal(set) var messages = 0.0
         /// Those of them that are locked out.
@@ -46,11 +45,9 @@ package struct RuleImpact: Sendable {
         }
     }
 
-    /// The reach among the clients of one app, version and platform.
     package struct Row: Sendable {
         package let group: ClientGroup
         package internal(set) var checks: Int64 = 0
-        /// The checks that are reached, for each stage.
         package internal(set) var reach: [Reach]
     }
 
@@ -62,12 +59,6 @@ package struct RuleImpact: Sendable {
     package let uncounted: Set<Condition>
 
     /// Judges a rule.
-    ///
-    /// - Parameters:
-    ///   - rule: The rule.
-    ///   - policy: The policy that it is in.
-    ///   - clients: The clients that made checks.
-    ///   - time: Now.
     /// - Throws: `PolicyError` if the policy cannot be compiled.
     package init(
         of rule: Rule,
@@ -131,11 +122,7 @@ package struct RuleImpact: Sendable {
     }
 
     /// The largest part of a kind of client that the rule reaches at one time.
-    private static func reach(
-        of key: String,
-        _ rules: [RuleReach],
-        _ uncounted: inout Set<Condition>
-    ) -> Reach {
+    private static func reach(of key: String, _ rules: [RuleReach], _ uncounted: inout Set<Condition>) -> Reach {
         guard let own = rules.firstIndex(where: { $0.rule.key == key }) else { return Reach() }
         var part = 1.0
         for reach in rules[..<own] where reach.isFinal {

@@ -11,8 +11,6 @@ package struct UnreadableVersions: Sendable, Equatable {
     package let bundle: String
     package let checks: Int64
     package let allChecks: Int64
-
-    /// Some of the versions, most checks first.
     package let examples: [Example]
 
     private static let mostExamples = 3

@@ -1,4 +1,3 @@
-/// An app, known by its bundle.
 package struct App: PolicyRecord {
     /// The bundle or package identifier; ASCII case does not count.
     package var bundle: String
@@ -6,8 +5,7 @@ package struct App: PolicyRecord {
     /// The name of the app, which replaces `{app}` in texts. `nil`: the bundle does.
     package var name: String?
 
-    /// Whether checks of the app are answered without any message.
-    package var paused: Bool
+    package var paused = false
 
     /// For the people who edit; never sent. `nil` also where notes were not read.
     package var note: String?
@@ -19,46 +17,23 @@ package struct App: PolicyRecord {
     package var seller: String?
 
     /// The links to the app in the stores, at most one for each platform.
-    package var storeLinks: [StoreLink]
+    package var storeLinks: [StoreLink] = []
 
-    /// The documents of the app's own, each name once.
-    package var feedTemplates: [FeedTemplate]
+    package var feedTemplates: [FeedTemplate] = []
 
-    /// An app with these columns.
-    package init(
-        bundle: String,
-        name: String? = nil,
-        paused: Bool = false,
-        note: String? = nil,
-        storeID: Int64? = nil,
-        seller: String? = nil,
-        storeLinks: [StoreLink] = [],
-        feedTemplates: [FeedTemplate] = []
-    ) {
-        self.bundle = bundle
-        self.name = name
-        self.paused = paused
-        self.note = note
-        self.storeID = storeID
-        self.seller = seller
-        self.storeLinks = storeLinks
-        self.feedTemplates = feedTemplates
+    package init(bundle: String, name: String? = nil, _ change: (inout App) -> Void = { _ in }) {
+        (self.bundle, self.name) = (bundle, name)
+        change(&self)
     }
-}
 
-extension App {
     /// Whether the app has a bundle; ASCII case does not count.
     package func isNamed(_ bundle: String) -> Bool {
         UTF8Text(self.bundle).lowercasedASCII == UTF8Text(bundle).lowercasedASCII
     }
 
-    /// `apps`
     package static let table = PolicyTable.apps
-
-    /// An app without a bundle.
     package static let blank = App(bundle: "")
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<App>] = [
         .init("bundle", \.bundle, .bundle, role: .identity, isRequired: true),
         .init("name", \.name, .text, role: .message),
@@ -67,9 +42,10 @@ extension App {
         .init("seller", \.seller, .text, role: .message),
         .init("note", \.note, .text, role: .note),
     ]
-}
 
-extension App {
+    /// The column of other tables that names the app.
+    static let bundleOfOwner: ColumnDefinition? = columns.first { $0.role == .identity }?.definition
+
     /// The number in the App Store: the one that is recorded, else that behind `id` in the link to the store.
     package var numberInStore: Int64? {
         if let storeID { return storeID }
@@ -80,9 +56,7 @@ extension App {
                 ? Int64(part.dropFirst(2)) : nil
         }.first
     }
-}
 
-extension App {
     /// Whether a number in the App Store that two apps have is that of this one.
     func hasNumberInStore(before other: App) -> Bool {
         (storeID != nil) != (other.storeID != nil)
@@ -95,34 +69,20 @@ package struct StoreLink: PolicyRecord {
     /// The platform; ASCII case does not count.
     package var platform: String
 
-    /// The link.
     package var link: String
 
-    /// A link for a platform.
     package init(platform: String, link: String) {
         self.platform = platform
         self.link = link
     }
-}
 
-extension App {
-    /// The column of other tables that names the app.
-    static let bundleOfOwner: ColumnDefinition? = columns.first { $0.role == .identity }?.definition
-}
-
-extension StoreLink {
-    /// `store_links`
     package static let table = PolicyTable.storeLinks
-
-    /// A link without a platform and an address.
     package static let blank = StoreLink(platform: "", link: "")
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<StoreLink>] = [
         .init("platform", \.platform, .platform, role: .identity, isRequired: true),
         .init("link", \.link, .text, role: .message, isRequired: true, example: "https://example.com"),
     ]
 
-    /// The app.
     package static let owner: ColumnDefinition? = App.bundleOfOwner
 }

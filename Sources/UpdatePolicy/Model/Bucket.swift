@@ -6,7 +6,6 @@ package struct Bucket: Sendable, Hashable {
     /// The bucket, 0 to 9,999: the install is in when this is less than the rollout in hundredths of a percent.
     package let number: Int
 
-    /// The bucket of an install under a rule.
     package init(key: String, install: UTF8Text) {
         self = install.string.withBytes { Bucket(key: key, install: $0) }
     }
@@ -21,7 +20,6 @@ package struct Bucket: Sendable, Hashable {
         number = Int(UInt32(bigEndian: word) % 10_000)
     }
 
-    /// Whether the install is in a rollout of this share.
     package func isIn(_ rollout: Percentage) -> Bool {
         number < rollout.hundredths
     }

@@ -3,12 +3,10 @@
 package struct DayTimeInterval: Sendable, Hashable {
     /// The microseconds beyond the days, of the same sign and less than a day.
     package let microseconds: Int64
-    /// Whole days.
     package let days: Int32
 
     private static let day: Int64 = 86_400_000_000
 
-    /// A length of time of days and microseconds.
     package init(days: Int32, microseconds: Int64) {
         var (whole, rest) = microseconds.quotientAndRemainder(dividingBy: Self.day)
         whole += Int64(days)
@@ -18,7 +16,6 @@ package struct DayTimeInterval: Sendable, Hashable {
         self.microseconds = rest
     }
 
-    /// A length of time without days.
     package init(microseconds: Int64) {
         self.init(days: 0, microseconds: microseconds)
     }
@@ -35,8 +32,8 @@ package struct DayTimeInterval: Sendable, Hashable {
     /// Units are weeks, days, hours, minutes and seconds, also by their first letter; each number may have a sign, and
     /// only seconds have decimals, up to six. Anything else is nil.
     package init?(_ text: String) {
-        var reader = DayTimeIntervalReader(text)
-        guard let time = reader.read() else { return nil }
+        var reader = DayTimeIntervalReader()
+        guard let time = reader.read(text) else { return nil }
         self = time
     }
 }
@@ -66,88 +63,64 @@ extension DayTimeInterval: CustomStringConvertible {
     }
 }
 
-/// Reads the text of a length of time, unit by unit.
 private struct DayTimeIntervalReader {
-    private var rest: Substring
     private var days: Int64 = 0
     private var microseconds: Int64 = 0
 
-    init(_ text: String) {
-        rest = text[...]
-    }
-
     /// The time, nil if the text is none or the time is too long to hold.
-    mutating func read() -> DayTimeInterval? {
-        skipBlanks()
+    mutating func read(_ text: String) -> DayTimeInterval? {
+        var rest = text[...].drop { $0 == " " }
         guard !rest.isEmpty else { return nil }
         while !rest.isEmpty {
-            guard readPart() else { return nil }
-            skipBlanks()
+            guard let end = readClock(rest) ?? readPart(rest) else { return nil }
+            rest = rest[end...].drop { $0 == " " }
         }
         guard let days = Int32(exactly: days) else { return nil }
         return DayTimeInterval(days: days, microseconds: microseconds)
     }
 
-    private mutating func readPart() -> Bool {
-        let isNegative = rest.first == "-"
-        if rest.first == "-" || rest.first == "+" { rest.removeFirst() }
-        guard let whole = readDigits(), let number = Int64(whole) else { return false }
-        if rest.first == ":" { return readClock(hours: number, isNegative: isNegative) }
-        var fraction: Int64?
-        if rest.first == "." {
-            guard let micros = readFraction() else { return false }
-            fraction = micros
-        }
-        skipBlanks()
-        let letters = rest.prefix { $0.isASCII && $0.isLetter }
-        rest = rest[letters.endIndex...]
-        let sign: Int64 = isNegative ? -1 : 1
-        switch (letters.lowercased(), fraction) {
-        case ("w", nil), ("week", nil), ("weeks", nil): return add(number, times: 7 * sign, to: \.days)
-        case ("d", nil), ("day", nil), ("days", nil): return add(number, times: sign, to: \.days)
-        case ("h", nil), ("hr", nil), ("hrs", nil), ("hour", nil), ("hours", nil):
-            return add(number, times: sign * 3_600_000_000, to: \.microseconds)
-        case ("m", nil), ("min", nil), ("mins", nil), ("minute", nil), ("minutes", nil):
-            return add(number, times: sign * 60_000_000, to: \.microseconds)
-        case ("s", _), ("sec", _), ("secs", _), ("second", _), ("seconds", _):
-            return add(number, times: sign * 1_000_000, to: \.microseconds)
-                && add(fraction ?? 0, times: sign, to: \.microseconds)
-        default: return false
-        }
-    }
-
-    /// Reads what follows the hours of `12:30` or `12:30:15.25`.
-    private mutating func readClock(hours: Int64, isNegative: Bool) -> Bool {
-        rest.removeFirst()
-        guard let minutes = readDigits().flatMap({ Int64($0) }), minutes < 60 else { return false }
-        var seconds: Int64 = 0
-        var fraction: Int64 = 0
-        if rest.first == ":" {
-            rest.removeFirst()
-            guard let value = readDigits().flatMap({ Int64($0) }), value < 60 else { return false }
-            seconds = value
-            if rest.first == "." {
-                guard let value = readFraction() else { return false }
-                fraction = value
+    /// Reads a number and its unit at the beginning of a text, and tells where they end.
+    private mutating func readPart(_ text: Substring) -> String.Index? {
+        let part = /([-+]?)([0-9]+)(?:\.([0-9]+))? *([A-Za-z]+)/
+        guard let match = text.prefixMatch(of: part), let number = Int64(match.2) else { return nil }
+        let sign: Int64 = match.1 == "-" ? -1 : 1
+        let isRead =
+            switch (match.4.lowercased(), match.3) {
+            case ("w", nil), ("week", nil), ("weeks", nil): add(number, times: 7 * sign, to: \.days)
+            case ("d", nil), ("day", nil), ("days", nil): add(number, times: sign, to: \.days)
+            case ("h", nil), ("hr", nil), ("hrs", nil), ("hour", nil), ("hours", nil):
+                add(number, times: sign * 3_600_000_000, to: \.microseconds)
+            case ("m", nil), ("min", nil), ("mins", nil), ("minute", nil), ("minutes", nil):
+                add(number, times: sign * 60_000_000, to: \.microseconds)
+            case ("s", let fraction), ("sec", let fraction), ("secs", let fraction), ("second", let fraction),
+                ("seconds", let fraction):
+                add(number, times: sign * 1_000_000, to: \.microseconds) && add(fraction: fraction, sign)
+            default: false
             }
-        }
-        let sign: Int64 = isNegative ? -1 : 1
-        return add(hours, times: sign * 3_600_000_000, to: \.microseconds)
+        return isRead ? match.range.upperBound : nil
+    }
+
+    /// Reads `12:30` or `12:30:15.25` at the beginning of a text, and tells where it ends.
+    private mutating func readClock(_ text: Substring) -> String.Index? {
+        let clock = /([-+]?)([0-9]+):([0-9]+)(?::([0-9]+)(?:\.([0-9]+))?)?/
+        guard let match = text.prefixMatch(of: clock), let hours = Int64(match.2), let minutes = Int64(match.3),
+            let seconds = Int64(match.4 ?? "0"), minutes < 60, seconds < 60
+        else { return nil }
+        let sign: Int64 = match.1 == "-" ? -1 : 1
+        let isRead =
+            add(hours, times: sign * 3_600_000_000, to: \.microseconds)
             && add(minutes * 60 + seconds, times: sign * 1_000_000, to: \.microseconds)
-            && add(fraction, times: sign, to: \.microseconds)
+            && add(fraction: match.5, sign)
+        return isRead ? match.range.upperBound : nil
     }
 
-    private mutating func readDigits() -> Substring? {
-        let digits = rest.prefix { $0.isASCII && $0.isNumber }
-        rest = rest[digits.endIndex...]
-        return digits.isEmpty ? nil : digits
-    }
-
-    /// Reads a point and up to six digits as microseconds.
-    private mutating func readFraction() -> Int64? {
-        rest.removeFirst()
-        guard let digits = readDigits(), digits.count <= 6 else { return nil }
-        return Int64(digits + String(repeating: "0", count: 6 - digits.count))
+    /// Adds the decimals of a second, up to six.
+    private mutating func add(fraction digits: Substring?, _ sign: Int64) -> Bool {
+        guard let digits else { return true }
+        guard digits.count <= 6, let micros = Int64(digits + String(repeating: "0", count: 6 - digits.count)) else {
+            return false
+        }
+        return add(micros, times: sign, to: \.microseconds)
     }
 
     private mutating func add(_ number: Int64, times factor: Int64, to total: WritableKeyPath<Self, Int64>) -> Bool {
@@ -155,9 +128,5 @@ private struct DayTimeIntervalReader {
         let (sum, overflowOfSum) = self[keyPath: total].addingReportingOverflow(product)
         self[keyPath: total] = sum
         return !overflow && !overflowOfSum
-    }
-
-    private mutating func skipBlanks() {
-        rest = rest.drop { $0 == " " }
     }
 }

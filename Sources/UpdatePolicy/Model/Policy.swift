@@ -1,21 +1,15 @@
-/// All apps, releases and rules as they stand at one revision.
 package struct Policy: Sendable, Equatable {
-    /// The id of the last change in it.
     package var revision: Int64
 
     /// A UUID that is new for every change, so that policies of two databases with the same revision differ.
     package var token: String
 
-    /// The apps, in any order.
     package var apps: [App]
-
-    /// The releases of all apps, in any order.
     package var releases: [Release]
 
     /// The rules of all apps, in any order; compiled fastest in the order of position and key.
     package var rules: [Rule]
 
-    /// A policy of these rows.
     package init(revision: Int64, token: String, apps: [App] = [], releases: [Release] = [], rules: [Rule] = []) {
         self.revision = revision
         self.token = token
@@ -43,13 +37,11 @@ package struct PolicyUpdate: Sendable, Equatable {
     /// The apps that differ, as the policy spells them, including removed ones.
     package var bundles: [String]
 
-    /// Whether the rules for every app differ.
     package var includesRulesForEveryApp: Bool
 
     /// The new revision, and all rows of what differs.
     package var policy: Policy
 
-    /// An update of these apps.
     package init(bundles: [String], includesRulesForEveryApp: Bool, policy: Policy) {
         self.bundles = bundles
         self.includesRulesForEveryApp = includesRulesForEveryApp

@@ -1,6 +1,4 @@
-/// The type of the values of a column.
 package enum ColumnType: Sendable, Hashable {
-    /// Text for people, a name, an address.
     case text
     /// The key of a rule or the name of a feed, which never changes.
     case key
@@ -12,23 +10,14 @@ package enum ColumnType: Sendable, Hashable {
     case platform
     /// A version or a build: text that often looks like a number, and is none.
     case version
-    /// A range of versions or builds.
     case range
-    /// A list of texts.
     case texts
-    /// A list of names of platforms.
     case platforms
-    /// True or false.
     case boolean
-    /// A whole number of 32 bits.
     case integer
-    /// A whole number of 64 bits.
     case bigInteger
-    /// A share of all installs.
     case percentage
-    /// A moment.
     case time
-    /// A length of time.
     case duration
     /// Names, each with the texts that are accepted for it.
     case attributes
@@ -36,19 +25,16 @@ package enum ColumnType: Sendable, Hashable {
 
 /// The purpose of a column. It decides whether an edit can lock somebody out.
 package enum ColumnRole: Sendable, Hashable, CaseIterable {
-    /// Identifies the row.
     case identity
     /// Decides which clients a rule reaches, which a release can be offered to, or whether an app is answered at all.
     case condition
     /// A part of what clients show, or of how a document that they read is found: it decides nothing about lockouts.
     case message
-    /// The order of the messages.
     case order
     /// For the people who edit; never sent, and not read by servers.
     case note
     /// Decides when a rule applies, and to which share of the installs.
     case schedule
-    /// Turns something on or off.
     case `switch`
     /// Takes a lockout away by itself, and never adds one.
     case fuse
@@ -56,15 +42,10 @@ package enum ColumnRole: Sendable, Hashable, CaseIterable {
 
 /// A column of a policy table that people edit, whatever its record.
 package struct ColumnDefinition: Sendable, Hashable {
-    /// The name in SQL and in policy files.
     package let name: String
-    /// The type of the values.
     package let type: ColumnType
-    /// The purpose of the column.
     package let role: ColumnRole
-    /// The value where none is given; nil where a value is required.
     package let defaultValue: PolicyValue?
-    /// A value as people write it, for hints.
     package let example: String
 
     init(_ name: String, _ type: ColumnType, role: ColumnRole, default defaultValue: PolicyValue?, example: String?) {
@@ -98,14 +79,12 @@ extension ColumnType {
     }
 }
 
-/// A type of Swift whose values columns hold.
 package protocol ColumnContent: Sendable, Equatable, Codable {
     /// - Precondition: The value is of the column's type; null is only where this can be nil.
     init(_ value: PolicyValue)
     var policyValue: PolicyValue { get }
 }
 
-/// A property of a record that holds the value of a column.
 package protocol ColumnProperty<Record>: Sendable {
     associatedtype Record: PolicyRecord
     associatedtype Value: ColumnContent
@@ -125,20 +104,14 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
         package let path: any WritableKeyPath<Record, Value> & Sendable
     }
 
-    /// The column, whatever its record.
     package let definition: ColumnDefinition
-    /// The property that holds the value.
     package let property: any ColumnProperty<Record>
     /// The name in the file of the last good policy, for ever.
     package let storedName: String
 
-    /// The name in SQL and in policy files.
     package var name: String { definition.name }
-    /// The type of the values.
     package var type: ColumnType { definition.type }
-    /// The purpose of the column.
     package var role: ColumnRole { definition.role }
-    /// The value where none is given; nil where a value is required.
     package var defaultValue: PolicyValue? { definition.defaultValue }
 
     /// - Parameters:
@@ -164,7 +137,6 @@ package struct PolicyColumn<Record: PolicyRecord>: Sendable {
         )
     }
 
-    /// The value that a record has.
     package func value(of record: Record) -> PolicyValue {
         func value(_ property: some ColumnProperty<Record>) -> PolicyValue {
             record[keyPath: property.path].policyValue
@@ -250,12 +222,10 @@ extension Timestamp: ColumnContent {
 extension DayTimeInterval: ColumnContent {
     package var policyValue: PolicyValue { .duration(self) }
 
-    /// Reads microseconds.
     package init(from decoder: any Decoder) throws {
         self.init(microseconds: try decoder.singleValueContainer().decode(Int64.self))
     }
 
-    /// Writes microseconds.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(inMicroseconds)
@@ -271,7 +241,6 @@ extension Array: ColumnContent where Element: ListContent {
     package var policyValue: PolicyValue { Element.policyValue(of: self) }
 }
 
-/// A type of Swift whose lists columns hold.
 package protocol ListContent: Sendable, Equatable, Codable {
     static func policyValue(of list: [Self]) -> PolicyValue
 }

@@ -1,6 +1,5 @@
 /// The edits that turn the rows of one policy into those of another. Both policies have their notes.
 package struct PolicyDifference: Sendable {
-    /// The edit of one row.
     package struct Edit: Sendable {
         /// The row as it is; nil if it is to be added.
         package let before: PolicyRow?
@@ -9,7 +8,6 @@ package struct PolicyDifference: Sendable {
         package let after: PolicyRow?
         /// The index of ``after`` among the wanted rows of its table.
         package let index: Int?
-        /// The table of the row.
         package let table: PolicyTable
     }
 
@@ -70,7 +68,6 @@ private struct PolicyRowPairing {
         partners.enumerated().map { index, partner in partner.flatMap { current[$0].id } ?? ~Int64(index) }
     }
 
-    /// The edits that turn the present rows into the wanted ones.
     func edits(_ table: PolicyTable) -> [PolicyDifference.Edit] {
         let removals = current.indices.filter { !isTaken[$0] }.map {
             PolicyDifference.Edit(before: current[$0], after: nil, index: nil, table: table)
@@ -100,7 +97,6 @@ extension PolicyTable {
         ]
     }
 
-    /// The key by which people identify a row.
     private func identity(of row: PolicyRow) -> [AnyHashable] {
         zip(columns, row.values).filter { $0.0.role == .identity }.map { $1.identity(as: $0.type) }
     }

@@ -6,10 +6,8 @@ package struct PolicyError: Error, Sendable, Equatable {
     /// The row: `rule security-2.3`, `release 12`, `app com.example.doto`.
     package let row: String
 
-    /// What is wrong with it.
     package let reason: String
 
-    /// A fault of a row.
     package init(row: String, reason: String) {
         self.row = row
         self.reason = reason
@@ -17,6 +15,5 @@ package struct PolicyError: Error, Sendable, Equatable {
 }
 
 extension PolicyError: CustomStringConvertible {
-    /// The row and what is wrong with it.
     package var description: String { "\(row): \(reason)" }
 }

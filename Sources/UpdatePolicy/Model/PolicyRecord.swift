@@ -1,6 +1,5 @@
 /// A typed row of a policy table, with the rows that belong to it.
 package protocol PolicyRecord: Sendable, Equatable {
-    /// The table.
     static var table: PolicyTable { get }
 
     /// A record in which every column has its default, and required columns are empty.
@@ -15,7 +14,6 @@ package protocol PolicyRecord: Sendable, Equatable {
 }
 
 extension PolicyRecord {
-    /// No owner.
     package static var owner: ColumnDefinition? { nil }
 
     /// Whether the record equals another one in all columns of these roles.

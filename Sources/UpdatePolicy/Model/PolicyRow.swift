@@ -1,6 +1,5 @@
 /// A record of any table as the values of its columns, so that rows of all tables are compared and written the same way.
 package struct PolicyRow: Sendable, Hashable {
-    /// The table.
     package let table: PolicyTable
     /// The id of a release; nil for other tables, and for a release that the database does not have yet.
     package let id: Int64?
@@ -17,7 +16,6 @@ package struct PolicyRow: Sendable, Hashable {
         values = (owner.map { [$0] } ?? []) + Record.columns.map { $0.value(of: record) }
     }
 
-    /// The values of a row with the id of another one.
     init(_ row: PolicyRow, id: Int64?) {
         table = row.table
         self.id = id
@@ -45,7 +43,6 @@ extension Policy {
         }
     }
 
-    /// The rows of what belongs to some records.
     private static func rows<Owner, Record: PolicyRecord>(
         _ owners: [Owner],
         _ path: KeyPath<Owner, [Record]>,

@@ -1,35 +1,16 @@
 /// A table of the policy that people edit; a table stands behind the one that its rows belong to.
 package enum PolicyTable: String, Sendable, CaseIterable {
-    /// The apps, by bundle.
     case apps
-    /// The links to apps in stores, by platform.
     case storeLinks = "store_links"
-    /// Documents of an app's own, by name.
     case feedTemplates = "feed_templates"
-    /// The versions that users can get.
     case releases
-    /// What is new in a release, by language.
     case releaseNotes = "release_notes"
-    /// The rules, by key.
     case rules
-    /// The texts of rules in other languages.
     case ruleTexts = "rule_texts"
-    /// The planned percentages of a rule.
     case rolloutSteps = "rollout_steps"
 
     /// The columns that people edit, in the order in which they are read and written.
-    package var columns: [ColumnDefinition] {
-        switch self {
-        case .apps: Self.columnsOfApps
-        case .storeLinks: Self.columnsOfStoreLinks
-        case .feedTemplates: Self.columnsOfFeedTemplates
-        case .releases: Self.columnsOfReleases
-        case .releaseNotes: Self.columnsOfReleaseNotes
-        case .rules: Self.columnsOfRules
-        case .ruleTexts: Self.columnsOfRuleTexts
-        case .rolloutSteps: Self.columnsOfRolloutSteps
-        }
-    }
+    package var columns: [ColumnDefinition] { Self.columnsOfTables[self] ?? [] }
 
     /// The columns that identify a row. They are unique, except in releases, which have a generated id.
     package var identity: [ColumnDefinition] { columns.filter { $0.role == .identity } }
@@ -47,16 +28,16 @@ package enum PolicyTable: String, Sendable, CaseIterable {
         return index
     }
 
-    private static let columnsOfApps = columns(of: App.self)
-    private static let columnsOfStoreLinks = columns(of: StoreLink.self)
-    private static let columnsOfFeedTemplates = columns(of: FeedTemplate.self)
-    private static let columnsOfReleases = columns(of: Release.self)
-    private static let columnsOfReleaseNotes = columns(of: ReleaseNote.self)
-    private static let columnsOfRules = columns(of: Rule.self)
-    private static let columnsOfRuleTexts = columns(of: RuleText.self)
-    private static let columnsOfRolloutSteps = columns(of: RolloutStep.self)
+    private static let columnsOfTables = Dictionary(
+        uniqueKeysWithValues: [
+            columns(of: App.self), columns(of: StoreLink.self), columns(of: FeedTemplate.self),
+            columns(of: Release.self),
+            columns(of: ReleaseNote.self), columns(of: Rule.self), columns(of: RuleText.self),
+            columns(of: RolloutStep.self),
+        ]
+    )
 
-    private static func columns<Record: PolicyRecord>(of _: Record.Type) -> [ColumnDefinition] {
-        (Record.owner.map { [$0] } ?? []) + Record.columns.map(\.definition)
+    private static func columns<Record: PolicyRecord>(of _: Record.Type) -> (PolicyTable, [ColumnDefinition]) {
+        (Record.table, (Record.owner.map { [$0] } ?? []) + Record.columns.map(\.definition))
     }
 }

@@ -9,13 +9,8 @@ package struct Release: PolicyRecord {
     /// The platform; ASCII case does not count.
     package var platform: String
 
-    /// The version as it was written.
     package var version: String
-
-    /// The build as it was written, where it is recorded.
     package var build: String?
-
-    /// The minimum version of the operating system; `nil`: any.
     package var minOS: String?
 
     /// The codes of the regions where it is available; `nil`: everywhere.
@@ -25,7 +20,7 @@ package struct Release: PolicyRecord {
     package var liveAt: Timestamp?
 
     /// Whether it is still in a staged rollout of the store, so that not every user can get it.
-    package var staged: Bool
+    package var staged = false
 
     /// When it stops being available; `nil`: never.
     package var withdrawnAt: Timestamp?
@@ -34,51 +29,27 @@ package struct Release: PolicyRecord {
     package var note: String?
 
     /// What is new in the release, each language once.
-    package var notes: [ReleaseNote]
+    package var notes: [ReleaseNote] = []
 
-    /// A release with these columns.
     package init(
-        id: Int64,
+        id: Int64 = 0,
         bundle: String,
         platform: String,
         version: String,
-        build: String? = nil,
-        minOS: String? = nil,
-        regions: [String]? = nil,
-        liveAt: Timestamp? = nil,
-        staged: Bool = false,
-        withdrawnAt: Timestamp? = nil,
-        note: String? = nil,
-        notes: [ReleaseNote] = []
+        _ change: (inout Release) -> Void = { _ in }
     ) {
-        self.id = id
-        self.bundle = bundle
-        self.platform = platform
-        self.version = version
-        self.build = build
-        self.minOS = minOS
-        self.regions = regions
-        self.liveAt = liveAt
-        self.staged = staged
-        self.withdrawnAt = withdrawnAt
-        self.note = note
-        self.notes = notes
+        (self.id, self.bundle, self.platform, self.version) = (id, bundle, platform, version)
+        change(&self)
     }
 
     /// The version as it was written and, where one is recorded, the build: `1.2 (42)`.
     package var label: String {
         build.map { "\(version) (\($0))" } ?? version
     }
-}
 
-extension Release {
-    /// `releases`
     package static let table = PolicyTable.releases
+    package static let blank = Release(bundle: "", platform: "", version: "")
 
-    /// A release without an app, a platform and a version.
-    package static let blank = Release(id: 0, bundle: "", platform: "", version: "")
-
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<Release>] = [
         .init("bundle", \.bundle, .bundle, role: .identity, isRequired: true),
         .init("version", \.version, .version, role: .identity, isRequired: true),
@@ -93,7 +64,6 @@ extension Release {
     ]
 }
 
-/// What is new in a release, in one language.
 package struct ReleaseNote: PolicyRecord {
     /// The tag of the notes for whoever has none of the other languages: BCP 47's for a language that is not determined.
     package static let anyLanguage = "und"
@@ -104,27 +74,19 @@ package struct ReleaseNote: PolicyRecord {
     /// The notes, in which nothing is filled in.
     package var text: String
 
-    /// Notes in a language.
     package init(language: String = Self.anyLanguage, text: String) {
         self.language = language
         self.text = text
     }
-}
 
-extension ReleaseNote {
-    /// `release_notes`
     package static let table = PolicyTable.releaseNotes
-
-    /// Notes in no language, without words.
     package static let blank = ReleaseNote(text: "")
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<ReleaseNote>] = [
         .init("language", \.language, .language, role: .identity, isRequired: true),
         .init("text", \.text, .text, role: .message, isRequired: true),
     ]
 
-    /// The release, by its id.
     package static let owner: ColumnDefinition? = ColumnDefinition(
         "release", .bigInteger, role: .identity, default: nil, example: nil
     )

@@ -9,15 +9,10 @@ package struct Rule: PolicyRecord {
     package var bundle: String?
 
     /// The order of the messages, before the key.
-    package var position: Int
+    package var position = 0
 
-    /// The range of versions of the app.
     package var versions: String?
-
-    /// The range of builds.
     package var builds: String?
-
-    /// The range of versions of the operating system.
     package var os: String?
 
     /// The platforms, one of which must be the client's.
@@ -29,30 +24,23 @@ package struct Rule: PolicyRecord {
     /// The language ranges, one of which must hold the client's language.
     package var languages: [String]?
 
-    /// The attributes that a client must have.
     package var attributes: [AttributeCondition]?
-
-    /// The version that the rule asks clients to reach.
     package var target: String?
 
     /// How long a release must have been live before it is offered; `nil`: no time. Servers keep it in microseconds, without
     /// days.
     package var soak: DayTimeInterval?
 
-    /// Whether the app must not be used until it is updated.
-    package var lockout: Bool
-
-    /// Whether clients without a way out are locked out too.
-    package var lockoutWithoutUpdate: Bool
+    package var lockout = false
+    package var lockoutWithoutUpdate = false
 
     /// The share of an app's checks beyond which the lockout is taken away, above zero; `nil`: any share may be locked out.
     package var fuse: Percentage?
 
-    /// Whether no message follows this one when it is sent.
-    package var final: Bool
+    package var final = false
 
     /// The share of installs that the rule reaches before the first of its steps.
-    package var rollout: Percentage
+    package var rollout = Percentage.all
 
     /// From when on the steps are held: none after it begins.
     package var heldAt: Timestamp?
@@ -63,13 +51,8 @@ package struct Rule: PolicyRecord {
     /// When the rule stops to apply, exclusive.
     package var endsAt: Timestamp?
 
-    /// Whether the rule reaches anybody.
-    package var enabled: Bool
-
-    /// The message's title.
+    package var enabled = true
     package var title: String
-
-    /// The message's text.
     package var text: String
 
     /// The message's link; ``storeLink`` stands for the app's link on the client's platform.
@@ -81,95 +64,32 @@ package struct Rule: PolicyRecord {
     /// How often the message may be shown on one installation, 1 to 1,000; `nil`: without limit.
     package var shows: Int64?
 
-    /// Whether the person may choose never to see the message again.
-    package var skippable: Bool
+    package var skippable = false
 
     /// For the people who edit; never sent. `nil` also where notes were not read.
     package var note: String?
 
     /// The message in other languages, each once.
-    package var texts: [RuleText]
+    package var texts: [RuleText] = []
 
-    /// Planned changes of the rollout.
-    package var steps: [RolloutStep]
+    package var steps: [RolloutStep] = []
 
-    /// A rule with these columns.
-    package init(
-        key: String,
-        bundle: String? = nil,
-        enabled: Bool = true,
-        position: Int = 0,
-        versions: String? = nil,
-        builds: String? = nil,
-        os: String? = nil,
-        platforms: [String]? = nil,
-        regions: [String]? = nil,
-        languages: [String]? = nil,
-        attributes: [AttributeCondition]? = nil,
-        target: String? = nil,
-        soak: DayTimeInterval? = nil,
-        rollout: Percentage = .all,
-        heldAt: Timestamp? = nil,
-        startsAt: Timestamp? = nil,
-        endsAt: Timestamp? = nil,
-        title: String,
-        text: String,
-        link: String? = nil,
-        remind: DayTimeInterval? = nil,
-        shows: Int64? = nil,
-        skippable: Bool = false,
-        lockout: Bool = false,
-        lockoutWithoutUpdate: Bool = false,
-        fuse: Percentage? = nil,
-        final: Bool = false,
-        note: String? = nil,
-        texts: [RuleText] = [],
-        steps: [RolloutStep] = []
-    ) {
-        self.key = key
-        self.bundle = bundle
-        self.enabled = enabled
-        self.position = position
-        self.versions = versions
-        self.builds = builds
-        self.os = os
-        self.platforms = platforms
-        self.regions = regions
-        self.languages = languages
-        self.attributes = attributes
-        self.target = target
-        self.soak = soak
-        self.rollout = rollout
-        self.heldAt = heldAt
-        self.startsAt = startsAt
-        self.endsAt = endsAt
-        self.title = title
-        self.text = text
-        self.link = link
-        self.remind = remind
-        self.shows = shows
-        self.skippable = skippable
-        self.lockout = lockout
-        self.lockoutWithoutUpdate = lockoutWithoutUpdate
-        self.fuse = fuse
-        self.final = final
-        self.note = note
-        self.texts = texts
-        self.steps = steps
+    /// A rule for everybody, unless `change` narrows it.
+    package init(key: String, title: String, text: String, _ change: (inout Rule) -> Void = { _ in }) {
+        (self.key, self.title, self.text) = (key, title, text)
+        change(&self)
     }
-}
 
-extension Rule {
     /// The link that stands for the app's link on the client's platform.
     package static let storeLink = "store"
 
-    /// `rules`
+    fileprivate static let keyOfOwner = ColumnDefinition("rule", .key, role: .identity, default: nil, example: nil)
+
     package static let table = PolicyTable.rules
 
     /// A rule without a key and a message, which reaches nobody.
-    package static let blank = Rule(key: "", enabled: false, title: "", text: "")
+    package static let blank = Rule(key: "", title: "", text: "") { $0.enabled = false }
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<Rule>] = [
         .init("key", \.key, .key, role: .identity, isRequired: true),
         .init("bundle", \.bundle, .bundle, role: .condition),
@@ -213,7 +133,6 @@ extension Rule {
         return heldAt
     }
 
-    /// The share of installs that is in force at a time.
     package func rollout(at time: Timestamp) -> Percentage {
         effectiveSteps.filter { $0.at <= time }.max { $0.at < $1.at }?.rollout ?? rollout
     }
@@ -241,7 +160,6 @@ extension Rule {
     }
 }
 
-/// The values of one attribute that a rule accepts.
 package struct AttributeCondition: Sendable, Equatable, Codable {
     /// The attribute's name; case counts.
     package var name: String
@@ -249,83 +167,55 @@ package struct AttributeCondition: Sendable, Equatable, Codable {
     /// The accepted values, case counts, in the order they were written.
     package var values: [String]
 
-    /// A condition on an attribute.
     package init(name: String, values: [String]) {
         self.name = name
         self.values = values
     }
 }
 
-/// A rule's message in another language.
 package struct RuleText: PolicyRecord {
     /// The language, a BCP 47 tag.
     package var language: String
 
-    /// The message's title.
     package var title: String
-
-    /// The message's text.
     package var text: String
 
-    /// A message in a language.
     package init(language: String, title: String, text: String) {
         self.language = language
         self.title = title
         self.text = text
     }
-}
 
-/// A planned change of a rule's rollout.
-package struct RolloutStep: PolicyRecord {
-    /// When the step begins; it applies until the next one.
-    package var at: Timestamp
-
-    /// The share of installs that the rule reaches from then on.
-    package var rollout: Percentage
-
-    /// A change of the rollout at a time.
-    package init(at: Timestamp, rollout: Percentage) {
-        self.at = at
-        self.rollout = rollout
-    }
-}
-
-extension RuleText {
-    /// `rule_texts`
     package static let table = PolicyTable.ruleTexts
-
-    /// A text without a language and without words.
     package static let blank = RuleText(language: "", title: "", text: "")
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<RuleText>] = [
         .init("language", \.language, .language, role: .identity, isRequired: true),
         .init("title", \.title, .text, role: .message, isRequired: true),
         .init("text", \.text, .text, role: .message, isRequired: true),
     ]
 
-    /// The rule.
     package static let owner: ColumnDefinition? = Rule.keyOfOwner
 }
 
-extension RolloutStep {
-    /// `rollout_steps`
-    package static let table = PolicyTable.rolloutSteps
+package struct RolloutStep: PolicyRecord {
+    /// When the step begins; it applies until the next one.
+    package var at: Timestamp
 
-    /// A step to nobody.
+    package var rollout: Percentage
+
+    package init(at: Timestamp, rollout: Percentage) {
+        self.at = at
+        self.rollout = rollout
+    }
+
+    package static let table = PolicyTable.rolloutSteps
     package static let blank = RolloutStep(at: Timestamp(microsecondsSince1970: 0), rollout: .zero)
 
-    /// The columns that people edit.
     package static let columns: [PolicyColumn<RolloutStep>] = [
         .init("at", \.at, .time, role: .identity, isRequired: true),
         .init("rollout", \.rollout, .percentage, role: .schedule, isRequired: true),
     ]
 
-    /// The rule.
     package static let owner: ColumnDefinition? = Rule.keyOfOwner
-}
-
-extension Rule {
-    /// The column of other tables that names the rule.
-    fileprivate static let keyOfOwner = ColumnDefinition("rule", .key, role: .identity, default: nil, example: nil)
 }

@@ -39,7 +39,6 @@ struct JudgedRelease: NumberedRelease {
     let build: VersionKey?
     let minOS: VersionKey?
 
-    /// `nil` for a version that cannot be read.
     init?(_ row: Release) {
         guard let version = AppVersion(row.version) else { return nil }
         self.row = row

@@ -1,26 +1,16 @@
-/// Something that begins or ends by itself.
 package struct PolicyEvent: Sendable, Equatable {
-    /// The kind of an event, as programs read it.
     package enum Kind: String, Sendable {
-        /// A rule begins to apply.
         case ruleStarts = "rule starts"
-        /// A rule ceases to apply.
         case ruleEnds = "rule ends"
-        /// A planned step of a rollout.
         case rolloutStep = "rollout step"
-        /// Users can get a release.
         case releaseLive = "release live"
-        /// Users can no longer get a release.
         case releaseWithdrawn = "release withdrawn"
     }
 
-    /// When.
     package let at: Timestamp
-    /// What.
     package let kind: Kind
     /// The key of the rule, or the app, version and platform of the release.
     package let name: String
-    /// The percentage of a step.
     package let rollout: Percentage?
 
     /// What happens, for people: `rule a goes to 50 %`.

@@ -28,6 +28,11 @@ public struct ByteWriter: Sendable {
         if memory.count > keptCapacity { memory = [] }
     }
 
+    /// Takes back the last bytes.
+    public mutating func removeLast(_ count: Int) {
+        length &-= count
+    }
+
     /// Calls `body` with what was written.
     @inlinable
     @inline(__always)

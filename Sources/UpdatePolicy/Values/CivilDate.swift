@@ -22,7 +22,6 @@ package struct CivilDate: Equatable {
         self.day = day
     }
 
-    /// The date by its days since 1970-01-01; negative before it.
     package init(daysSince1970: Int64) {
         let days = daysSince1970 + Self.daysFromEraToEpoch
         let era = (days >= 0 ? days : days - Self.daysPerEra + 1) / Self.daysPerEra

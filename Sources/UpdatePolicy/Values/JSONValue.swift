@@ -3,7 +3,6 @@ package enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
-    /// A number as it is written.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -87,7 +86,6 @@ extension Double: JSONConvertible {
 }
 
 extension Percentage: JSONConvertible {
-    /// A number of percent.
     package var jsonValue: JSONValue { .number(description) }
 }
 

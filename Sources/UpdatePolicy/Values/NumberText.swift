@@ -56,7 +56,6 @@ package enum NumberText {
     /// A time of day in UTC: `2026-11-22 14:05 UTC`.
     package static func minute(_ time: Timestamp) -> String { "\(date(time)) \(timeOfDay(time)) UTC" }
 
-    /// A day in UTC: `2026-11-22`.
     package static func date(_ time: Timestamp) -> String { String(time.description.prefix { $0 != "T" }) }
 
     /// The hour and minute of a time in UTC: `14:05`.

@@ -37,7 +37,6 @@ package struct Percentage: Sendable, Hashable, Comparable {
         self.init(hundredths: units * 100 + (decimals.utf8.count == 1 ? fraction * 10 : fraction))
     }
 
-    /// Whether one share is smaller than the other.
     package static func < (left: Percentage, right: Percentage) -> Bool {
         left.hundredths < right.hundredths
     }
@@ -54,7 +53,6 @@ extension Percentage: CustomStringConvertible {
 }
 
 extension Percentage: Codable {
-    /// Reads the share from a number of hundredths of a percent.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let percentage = Percentage(hundredths: try container.decode(Int.self)) else {
@@ -66,7 +64,6 @@ extension Percentage: Codable {
         self = percentage
     }
 
-    /// Writes the share as a number of hundredths of a percent.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(hundredths)

@@ -23,7 +23,6 @@ package struct SHA256 {
         if isContiguous == nil { update(data: Array(data)) }
     }
 
-    /// The digest of all bytes; nothing is added after it.
     package mutating func finalize() -> Digest {
         var digest = Digest()
         withUnsafeMutableBytes(of: &digest.words) { bytes in
@@ -38,7 +37,6 @@ package struct SHA256 {
         return hash.finalize()
     }
 
-    /// The 32 bytes of a digest.
     package struct Digest: Sendable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

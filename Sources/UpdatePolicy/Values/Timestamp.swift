@@ -10,10 +10,8 @@ package struct Timestamp: Sendable, Hashable {
         self.microsecondsSince1970 = microsecondsSince1970
     }
 
-    /// Before every other time.
     static let earliest = Timestamp(microsecondsSince1970: .min)
 
-    /// After every other time.
     static let latest = Timestamp(microsecondsSince1970: .max)
 
     /// A moment by its seconds since 1970-01-01T00:00:00Z; negative before it.
@@ -32,7 +30,6 @@ package struct Timestamp: Sendable, Hashable {
 }
 
 extension Timestamp: Comparable {
-    /// Whether one moment is earlier than the other.
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
@@ -96,7 +93,6 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp: Codable {
-    /// Reads a moment from a text in ISO 8601.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let timestamp = Timestamp(try container.decode(String.self)) else {
@@ -108,7 +104,6 @@ extension Timestamp: Codable {
         self = timestamp
     }
 
-    /// Writes the moment as a text in ISO 8601.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -26,12 +26,10 @@ package struct AppVersion: Sendable {
 }
 
 extension AppVersion: Comparable, Hashable {
-    /// Whether neither version comes before the other.
     package static func == (left: AppVersion, right: AppVersion) -> Bool {
         left.key == right.key
     }
 
-    /// Whether one version comes before the other.
     package static func < (left: AppVersion, right: AppVersion) -> Bool {
         left.key < right.key
     }
@@ -43,11 +41,9 @@ extension AppVersion: Comparable, Hashable {
 }
 
 extension AppVersion: CustomStringConvertible {
-    /// The version as it was written.
     package var description: String { text }
 }
 
-/// An operator of a version range.
 enum VersionComparison {
     case below
     case atMost
@@ -57,7 +53,6 @@ enum VersionComparison {
     case tilde
     case caret
 
-    /// The versions that compare so to a bound.
     func interval(of bound: VersionBound) -> VersionInterval {
         switch self {
         case .below: VersionInterval(lower: .minimum, upper: bound.lower)

@@ -44,7 +44,7 @@ struct VersionBound {
     var numbers: [[UInt8]]
 
     /// Whether a wildcard follows the numbers; the lone `*` has no numbers.
-    var isFamily: Bool
+    var isWildcard: Bool
 
     /// The numbers and, of an exact version, its pre-release.
     var builder: VersionKeyBuilder
@@ -53,17 +53,17 @@ struct VersionBound {
     init?(_ operand: UnsafeRawBufferPointer) {
         guard operand.count <= VersionScanner.maximumLength else { return nil }
         numbers = []
-        isFamily = false
+        isWildcard = false
         builder = VersionKeyBuilder()
         var position = operand.first.map { $0 | 0x20 } == UInt8(ascii: "v") ? 1 : 0
         while true {
             let first = position
             if position < operand.count, Self.isWildcard(operand[position]) {
-                isFamily = true
+                isWildcard = true
                 position += 1
             } else {
                 while position < operand.count, ASCII.isDigit(operand[position]) { position += 1 }
-                guard position > first, !isFamily else { return nil }
+                guard position > first, !isWildcard else { return nil }
                 numbers.append(Array(operand[first..<position].drop { $0 == ASCII.zero }))
                 builder.appendNumber(UnsafeRawBufferPointer(rebasing: operand[first..<position]))
             }
@@ -71,7 +71,7 @@ struct VersionBound {
             position += 1
         }
         if position == operand.count { return }
-        guard !isFamily, VersionScanner.scanPrerelease(operand, position, operand.count, &builder) == operand.count
+        guard !isWildcard, VersionScanner.scanPrerelease(operand, position, operand.count, &builder) == operand.count
         else { return nil }
     }
 
@@ -88,13 +88,13 @@ struct VersionBound {
 
     /// The start of the version or family.
     var lower: VersionKey {
-        if !isFamily { return builder.key }
+        if !isWildcard { return builder.key }
         return numbers.isEmpty ? .minimum : builder.familyKey
     }
 
     /// The end of the version or family, exclusive.
     var upper: VersionKey {
-        if !isFamily { return builder.keyAbove }
+        if !isWildcard { return builder.keyAbove }
         return numbers.isEmpty ? .maximum : next(at: numbers.count - 1)
     }
 

@@ -1,4 +1,3 @@
-/// A reader of the parts of a version key.
 struct VersionKeyReader {
     private let key: VersionKey
     private var position = 0
@@ -13,7 +12,6 @@ struct VersionKeyReader {
     /// Whether the byte behind the numbers, which must have been read, is that of a release.
     var isAtEndOfRelease: Bool { key[position] == 1 }
 
-    /// Reads the numbers, zeros at the end left out.
     mutating func numbers() -> [String] {
         var numbers: [String] = []
         while key[position] >= 2 {

@@ -52,7 +52,7 @@ private struct BoundInWords {
         identifiers.isEmpty ? numbers : "\(numbers)-\(identifiers.joined(separator: "."))"
     }
 
-    private var isFamily: Bool { identifiers == ["0"] }
+    private var isWildcard: Bool { identifiers == ["0"] }
 
     /// The pre-release that the bound comes right after, if it comes right after one.
     private var below: String? {
@@ -61,13 +61,13 @@ private struct BoundInWords {
     }
 
     var asStart: String {
-        if isFamily { return "\(numbers) or later, pre-releases of \(numbers) included" }
+        if isWildcard { return "\(numbers) or later, pre-releases of \(numbers) included" }
         if let below { return "later than \(below)" }
         return isAboveRelease ? "later than \(numbers)" : "\(version) or later"
     }
 
     var asEnd: String {
-        if isFamily { return "before \(numbers) and its pre-releases" }
+        if isWildcard { return "before \(numbers) and its pre-releases" }
         if let below { return "not later than \(below)" }
         return isAboveRelease ? "not later than \(numbers)" : "before \(version)"
     }

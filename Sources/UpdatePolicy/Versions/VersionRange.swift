@@ -29,6 +29,5 @@ package struct VersionRange: Sendable {
 }
 
 extension VersionRange: CustomStringConvertible {
-    /// The range as it was written.
     package var description: String { text }
 }

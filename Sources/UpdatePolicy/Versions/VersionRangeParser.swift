@@ -56,7 +56,7 @@ enum VersionRangeParser {
                 let bound = bound(operand, isBare: sign.isEmpty)
             else { return nil }
             var compared = comparison.interval(of: bound)
-            if comparison == .below, !bound.isFamily { compared.upperText = String(decoding: operand, as: UTF8.self) }
+            if comparison == .below, !bound.isWildcard { compared.upperText = String(decoding: operand, as: UTF8.self) }
             interval.formIntersection(compared)
         }
         return interval

@@ -1,42 +1,32 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
-/// `versiongate app`: the apps that rules are for.
 struct AppCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "app", "Add, show, change, pause and remove apps.",
+    static let configuration = command(
+        "app", "Add, show, change, pause and remove apps.", "versiongate app add com.example.doto --name Doto",
         discussion: """
-            An app is identified by its bundle (or package) identifier; upper and lower case do not count. Add the \
-            app before you write rules for it.
+            An app is identified by its bundle (or package) identifier; upper and lower case do not count. Add the app \
+            before you write rules for it.
             """,
-        examples: ["versiongate app add com.example.doto --name Doto"],
         subcommands: [
-            EditCommand<AppAdd>.self, AppListCommand.self, AppShowCommand.self, EditCommand<AppEdit>.self,
+            EditCommand<AppAdd>.self, ReadCommand<AppList>.self, ReadCommand<AppShow>.self, EditCommand<AppEdit>.self,
             EditCommand<AppPause>.self, EditCommand<AppResume>.self, EditCommand<AppRemove>.self,
         ]
     )
 }
 
-/// The argument that names an app.
-struct AppBundle: ParsableArguments {
-    @Argument(help: "The bundle of the app.") var bundle: String
-}
-
-/// The options for the columns of an app and its links in stores, of `add` and `edit` alike.
 struct AppOptions: ParsableArguments {
     @Option(help: "The app's name, which texts can use as {app}.") var name: String?
-
     @Option(
         help: .init("The app's number in the App Store, by which look-ups ask.", valueName: "number"),
         transform: numberInStore
     )
     var storeID: Int64?
-
     @Option(help: "The name of the seller, as the store has it.") var seller: String?
     @Option(help: "A note for the people who edit; never sent.") var note: String?
-
     @Option(
         name: .customLong("store-link"),
         help: .init("Where a store has the app, one link a platform; can be repeated.", valueName: "platform=url"),
@@ -58,7 +48,6 @@ struct AppOptions: ParsableArguments {
         ]
     }
 
-    /// Adds the links to an app, each instead of the one that its platform has.
     func addStoreLinks(to bundle: String, _ editor: PolicyEditor) throws {
         for link in storeLinks {
             try editor.upsert(
@@ -68,7 +57,6 @@ struct AppOptions: ParsableArguments {
         }
     }
 
-    /// Reads the digits of a number in the App Store, also behind the `id` that addresses have.
     private static func numberInStore(_ argument: String) throws -> Int64 {
         guard let number = Int64(argument.hasPrefix("id") ? argument.dropFirst(2) : argument[...]) else {
             throw CommandError("write the digits behind \"id\" in the address of the app in the App Store: 1234567890")
@@ -78,11 +66,9 @@ struct AppOptions: ParsableArguments {
 }
 
 struct AppAdd: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "add", "Add an app.",
-        examples: [
-            "versiongate app add com.example.doto --name Doto --store-link ios=https://apps.apple.com/app/id123456789"
-        ]
+        "versiongate app add com.example.doto --name Doto --store-link ios=https://apps.apple.com/app/id123456789"
     )
 
     @Argument(help: "The bundle or package identifier, spelled as it is to be shown.") var bundle: String
@@ -96,15 +82,39 @@ struct AppAdd: EditVerb {
     }
 }
 
-struct AppEdit: EditVerb {
-    static let configuration = CommandConfiguration(
-        "edit", "Change an app's name, note, store links and what finds it in stores.",
-        examples: [
-            "versiongate app edit com.example.doto --store-link android=market://details?id=com.example.doto"
-        ]
+struct AppList: ReadVerb {
+    static let configuration = command(
+        "list", "List the apps.",
+        "versiongate app list", "versiongate app list --format json"
     )
 
-    @OptionGroup var app: AppBundle
+    func report(_ reports: PolicyReports, as _: OutputFormat) throws -> Report {
+        .apps(try reports.apps(), at: try reports.now)
+    }
+}
+
+struct AppShow: ReadVerb {
+    static let configuration = command(
+        "show", "Show an app with its store links, releases and rules.", "versiongate app show com.example.doto"
+    )
+
+    @Argument(help: "The bundle of the app.") var bundle: String
+
+    func report(_ reports: PolicyReports, as _: OutputFormat) throws -> Report {
+        guard let app = try reports.apps(bundle: bundle).first else {
+            throw try CommandError.noSuchApp(bundle, reports.session)
+        }
+        return .app(app, at: try reports.now)
+    }
+}
+
+struct AppEdit: EditVerb {
+    static let configuration = command(
+        "edit", "Change an app's name, note, store links and what finds it in stores.",
+        "versiongate app edit com.example.doto --store-link android=market://details?id=com.example.doto"
+    )
+
+    @Argument(help: "The bundle of the app.") var bundle: String
     @OptionGroup var columns: AppOptions
     @Option(clear: App.self) var cleared: [ClearedField<App>]
 
@@ -120,23 +130,20 @@ struct AppEdit: EditVerb {
     func values(_ clock: CommandClock) throws -> [ColumnValue<App>] { try edit.values(clock) }
 
     func edit(_ editor: PolicyEditor, _ values: [ColumnValue<App>]) throws {
-        try editor.edit(app: app.bundle, set: values)
-        if clearsStoreLinks { try editor.delete(where: [ColumnValue<StoreLink>.owner(app.bundle)]) }
-        try columns.addStoreLinks(to: app.bundle, editor)
+        try editor.edit(app: bundle, set: values)
+        if clearsStoreLinks { try editor.delete(where: [ColumnValue<StoreLink>.owner(bundle)]) }
+        try columns.addStoreLinks(to: bundle, editor)
     }
 }
 
 struct AppPause: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "pause", "Answer the checks of an app, or of every app, with no messages, whatever the rules say.",
+        #"versiongate app pause com.example.doto --why "the store is down""#, "versiongate app pause --all",
         discussion: """
             After --all, undo resumes exactly the apps that it paused. Rules for every app go on for clients whose app \
             was not added; a warning names them.
-            """,
-        examples: [
-            #"versiongate app pause com.example.doto --why "the store is down""#,
-            "versiongate app pause --all",
-        ]
+            """
     )
 
     @OptionGroup var apps: AppSelection
@@ -153,16 +160,13 @@ struct AppPause: EditVerb {
 }
 
 struct AppResume: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "resume", "Let the rules answer the checks of an app, or of every app, again.",
+        "versiongate app resume com.example.doto", "versiongate app resume --all",
         discussion: """
             --all also resumes apps that were paused for other reasons; to resume only those that `app pause --all` \
             paused, undo that change.
-            """,
-        examples: [
-            "versiongate app resume com.example.doto",
-            "versiongate app resume --all",
-        ]
+            """
     )
 
     @OptionGroup var apps: AppSelection
@@ -170,7 +174,6 @@ struct AppResume: EditVerb {
     func edit(_ editor: PolicyEditor, _: Void) throws { try apps.set(paused: false, editor) }
 }
 
-/// The arguments that say which apps are paused or resumed.
 struct AppSelection: ParsableArguments {
     @Argument(help: "The bundle of the app.") var bundle: String?
     @Flag(help: "Every app.") var all = false
@@ -182,9 +185,6 @@ struct AppSelection: ParsableArguments {
         }
     }
 
-    /// Pauses or resumes the apps.
-    ///
-    /// - Throws: an error that says so when there is none.
     func set(paused: Bool, _ editor: PolicyEditor) throws {
         if let bundle { return try editor.edit(app: bundle, set: [.init(\.paused, paused)]) }
         // All, as others may be paused or resumed meanwhile.
@@ -197,22 +197,22 @@ struct AppSelection: ParsableArguments {
 }
 
 struct AppRemove: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "remove", "Remove an app with its store links, releases and rules.",
+        "versiongate app remove com.example.doto",
         discussion: """
             To silence an app for a while, pause it instead. It shows what is removed and which checks that affects, \
             and asks on a terminal; in scripts it needs --yes.
-            """,
-        examples: ["versiongate app remove com.example.doto"]
+            """
     )
 
-    @OptionGroup var app: AppBundle
+    @Argument(help: "The bundle of the app.") var bundle: String
 
     var asksAboutRemovals: Bool { true }
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        guard try editor.delete(where: [.init(\App.bundle, app.bundle)]) > 0 else {
-            throw try CommandError.noSuchApp(app.bundle, editor.session)
+        guard try editor.delete(where: [.init(\App.bundle, bundle)]) > 0 else {
+            throw try CommandError.noSuchApp(bundle, editor.session)
         }
     }
 }

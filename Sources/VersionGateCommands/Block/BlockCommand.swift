@@ -2,57 +2,29 @@ import ArgumentParser
 import PolicyStore
 import UpdatePolicy
 
-/// `versiongate block`
 struct BlockCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "block",
-        abstract: "Lock out one version of an app, or one build of it, until users update.",
+    static let configuration = command(
+        "block", "Lock out one version of an app, or one build of it, until users update.",
+        "versiongate block com.example.doto 1.1",
+        #"versiongate block com.example.doto 1.1 --build 113 --platform ios --why "loses data""#,
         discussion: """
             It adds an enabled rule with a lockout for that version, and shows and asks what every edit does. Users \
-            without a newer release get the message, and are not locked out. So it is refused where no newer release is \
-            recorded, or no link to the store, with the commands that record them.
-
-            Examples:
-              versiongate block com.example.doto 1.1
-              versiongate block com.example.doto 1.1 --build 113 \\
-                --platform ios --why "loses data"
+            without a newer release get the message, and are not locked out. So it is refused where no newer release \
+            is recorded, or no link to the store, with the commands that record them.
             """
     )
 
-    @Argument(help: "The bundle of the app.")
-    var bundle: String
-
-    @Argument(help: "The version, as the app reports it.")
-    var version: String
-
-    @Option(help: "Only this build of the version.")
-    var build: String?
-
-    @Option(
-        name: .customLong("platform"),
-        help: ArgumentHelp("Only this platform (ios, android, macos, ...); can be repeated.", valueName: "platform")
-    )
-    var platforms: [String] = []
-
-    @Option(help: "The message's title.")
-    var title = "Please update"
-
+    @Argument(help: "The bundle of the app.") var bundle: String
+    @Argument(help: "The version, as the app reports it.") var version: String
+    @Option(help: "Only this build of the version.") var build: String?
+    @Option(each: "platform", "Only this platform (ios, android, macos, ...)") var platforms: [String]
+    @Option(help: "The message's title.") var title = "Please update"
     @Option(help: "The message's text. {app} is filled in.")
     var text = "This version of {app} does not work correctly. Please install the newest version."
-
     @Option(help: ArgumentHelp("Where the message leads; the app's store link unless given.", valueName: "url|store"))
     var link = Rule.storeLink
-
-    @Option(help: "The rule's key; made from the version unless given.")
-    var key: String?
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Remove the lockout automatically above this share of checks.", valueName: "percent"),
-        transform: PercentArgument.parse
-    )
-    var fuse: PercentArgument?
-
+    @Option(help: "The rule's key; made from the version unless given.") var key: String?
+    @Option(percent: "Remove the lockout automatically above this share of checks.") var fuse: String?
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
@@ -79,13 +51,20 @@ struct BlockCommand: AsyncParsableCommand {
             let sentence = "\(share) of \(bundle) in the last \(recent.days) days came from \(name)\(place)."
             print(Terminal.standardOutput.paragraphs(sentence.visible()))
         }
-        try await options.edit(on: database) { editor in
-            let values: [ColumnValue<Rule>] = [
-                .init(\.key, key), .init(\.bundle, bundle), .init(\.versions, "=\(version)"), .init(\.lockout, true),
-                .init(\.builds, build.map { "=\($0)" }), .init(\.platforms, platforms.isEmpty ? nil : platforms),
-                .init(\.title, title), .init(\.text, text), .init(\.link, link), .init(\.enabled, true),
-            ]
-            try editor.insert(values + (fuse.map { [.init(\.fuse, written: $0.number)] } ?? []))
+        let values: [ColumnValue<Rule>] = [
+            .init(\.key, key), .init(\.bundle, bundle), .init(\.versions, "=\(version)"), .init(\.lockout, true),
+            .init(\.builds, build.map { "=\($0)" }), .init(\.platforms, platforms.isEmpty ? nil : platforms),
+            .init(\.title, title), .init(\.text, text), .init(\.link, link), .init(\.enabled, true),
+        ]
+        let fuse = fuse.map { [ColumnValue<Rule>(\.fuse, written: $0)] } ?? []
+        let client = clients.max { $0.checks < $1.checks }?.client
+        let members = [
+            "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },
+            "platform=\(client?.platform?.name ?? platforms.first ?? "PLATFORM")",
+            client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
+        ].compactMap { $0?.shellWord }.joined(separator: " ")
+        try await options.edit(on: database, values: { _ in }) { editor, _ in
+            try editor.insert(values + fuse)
             if let other = try editor.otherLockout(likeRule: key) {
                 let cure =
                     other.isOn
@@ -96,15 +75,15 @@ struct BlockCommand: AsyncParsableCommand {
             try requireWayOut(name, editor.waysOut(ofRule: key, from: version.text, build: build?.text))
         } summary: { session in
             let status = try RuleStatus.all(session, keys: [key])[key]
-            let reason = status?.reason.map { ": \($0.text(at: nil, time: TimeText.local))" } ?? ""
-            let client = clients.max { $0.checks < $1.checks }?.client
-            let members = [
-                "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },
-                "platform=\(client?.platform?.name ?? platforms.first ?? "PLATFORM")",
-                client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
-            ].compactMap { $0?.shellWord }.joined(separator: " ")
+            let reason = status?.reason.map { ": \($0.local)" } ?? ""
             let check = PrintedCommand("check --explain \(members)")
-            return "\(key) is \(status?.name.rawValue ?? "gone")\(reason). What such a client gets: \(check)"
+            let state =
+                switch status?.name {
+                case .onWithoutLockout: "on, but locks nobody out"
+                case .partlyWithoutLockout: "on, but locks out only in part"
+                default: status?.name.rawValue ?? "gone"
+                }
+            return "\(key) is \(state)\(reason). To see what such a client gets: \(check)"
         }
     }
 
@@ -125,7 +104,6 @@ struct BlockCommand: AsyncParsableCommand {
         return ([key] + (2...(used.count + 2)).map { "\(key)-\($0)" }).first { !used.contains($0) } ?? key
     }
 
-    /// Refuses a lockout that leads nowhere, with the commands that record what it lacks.
     private func requireWayOut(_ name: String, _ ways: [PolicyEditor.WayOut]) throws {
         let (app, isClosed) = (bundle.shellWord, !ways.contains { $0.isThere })
         var faults: [(String, String)] = []
@@ -139,8 +117,9 @@ struct BlockCommand: AsyncParsableCommand {
                 let meant = SimilarNames.of(place, among: usual).first.map { "; did you mean --platform \($0)?" } ?? "."
                 let newest = way.newest.map { "; the newest is \($0)." } ?? meant
                 let fault =
-                    "No release above \(name) to update to is recorded on \(place), withdrawn ones aside\(newest)"
-                faults.append(("\(fault) Once users can get one:", "release add \(app) VERSION --platform \(platform)"))
+                    "No release above \(name) is recorded on \(place) for users to update to (withdrawn ones do not count)\(newest)"
+                faults.append(
+                    ("\(fault) Once users can get a newer one:", "release add \(app) VERSION --platform \(platform)"))
             }
             if !way.hasLink, way.isThere || isClosed {
                 let fault = "\(bundle) has no store link for \(place), so the locked screen has no button there."
@@ -149,6 +128,6 @@ struct BlockCommand: AsyncParsableCommand {
             }
         }
         let text = faults.map { "\n- \($0)\n    \(PrintedCommand($1))" }.joined()
-        if !text.isEmpty { throw CommandError("\(name) is not blocked yet, nothing was changed:\(text)") }
+        if !text.isEmpty { throw CommandError("\(name) is not blocked yet; nothing was changed:\(text)") }
     }
 }

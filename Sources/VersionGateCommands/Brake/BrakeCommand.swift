@@ -3,31 +3,26 @@ import Foundation
 import PolicyServer
 import UpdatePolicy
 
-/// `versiongate brake`: sending lockouts as plain messages, server by server and without the database.
 struct BrakeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "brake", "Send every lockout as a plain message, on the servers of this machine.",
+        #"versiongate brake on --why "incident 42""#,
         discussion: """
             The brake is a file in the state folder of a server: run this on its machine, as a user who may write \
             there. It needs no database, holds over restarts, and is in force within a second.
             """,
-        examples: [#"versiongate brake on --why "incident 42""#],
         subcommands: [BrakeOnCommand.self, BrakeOffCommand.self]
     )
 }
 
-/// `versiongate brake on`
 struct BrakeOnCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "on", "Send every lockout as a plain message from now on.",
+        #"versiongate brake on --why "incident 42""#, "sudo versiongate brake on --state-dir /var/lib/versiongate",
         discussion: """
             Gateways let every client pass, and feeds demand no version. What was counted before stays. A client that \
             cannot reach a server keeps its lockout, for at most 7 days.
-            """,
-        examples: [
-            #"versiongate brake on --why "incident 42""#,
-            "sudo versiongate brake on --state-dir /var/lib/versiongate",
-        ]
+            """
     )
 
     @OptionGroup var place: BrakeOptions
@@ -41,12 +36,10 @@ struct BrakeOnCommand: AsyncParsableCommand {
     }
 }
 
-/// `versiongate brake off`
 struct BrakeOffCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "off", "Send lockouts as such again.",
-        discussion: "They are those that the policy has by now, which were approved when they were enabled.",
-        examples: [#"versiongate brake off --why "the rule is disabled""#]
+    static let configuration = command(
+        "off", "Send lockouts as such again.", #"versiongate brake off --why "the rule is disabled""#,
+        discussion: "They are those that the policy has by now, which were approved when they were enabled."
     )
 
     @OptionGroup var place: BrakeOptions
@@ -55,29 +48,19 @@ struct BrakeOffCommand: AsyncParsableCommand {
         try place.change("off") { file, _ in
             try file.takeOff()
                 ? "The brake is off: servers that watch \(file.path) send lockouts again within a second."
-                : "The brake was off already: there is no \(file.path)."
+                : "The brake was already off: there is no \(file.path)."
         }
     }
 }
 
-/// Where the brake is that a command changes, and why.
 struct BrakeOptions: ParsableArguments {
+    @Option("path", "The state folder of the server. (environment: VERSIONGATE_STATE_DIR)") var stateDir: String?
     @Option(
-        help: ArgumentHelp("The state folder of the server. (environment: VERSIONGATE_STATE_DIR)", valueName: "path")
-    )
-    var stateDir: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The file that the server watches, where it is not brake in its state folder. "
-                + "(environment: VERSIONGATE_BRAKE_FILE)",
-            valueName: "file"
-        ),
-        completion: .file()
+        file: "The file that the server watches, where it is not brake in its state folder. "
+            + "(environment: VERSIONGATE_BRAKE_FILE)"
     )
     var brakeFile: String?
-
-    @Option(help: ArgumentHelp("Why this is done; kept beside the brake.", valueName: "text")) var why: String?
+    @Option("text", "Why this is done; kept beside the brake.") var why: String?
     @Flag(help: "Accepted, as by every command that changes something; nothing is asked here.") var yes = false
 
     func validate() throws {
@@ -91,23 +74,18 @@ struct BrakeOptions: ParsableArguments {
             if let path = brakeFile ?? variable {
                 return BrakeFile(path: URL(fileURLWithPath: path).standardizedFileURL.path)
             }
-            return BrakeFile(stateDirectory: try StateDirectory(option: stateDir, environment: environment).path)
+            return BrakeFile(stateDirectory: try DatabaseOptions.stateDirectory(stateDir))
         }
     }
 
-    /// Changes the brake, prints what was done, and records it.
-    ///
-    /// - Throws: `CommandError` that names the folder and what to do where the brake cannot be changed.
     func change(_ verb: String, _ body: (_ file: BrakeFile, _ why: String) throws -> String) throws {
         let file = try self.file
         let reason = (why ?? "").visible()
-        let done: String
         do {
-            done = try body(file, reason)
+            print(Terminal.standardOutput.paragraphs(try body(file, reason).visible()))
         } catch let failure as BrakeFile.Failure {
             throw CommandError(fault(failure, verb, file))
         }
-        print(Terminal.standardOutput.paragraphs(done.visible()))
         warnIfNobodyWatches(file)
         let author = EditOptions.osUser(CommandContext.current.environment)
         file.record("\(Timestamp.now()) \(verb) by \(author)\(reason.isEmpty ? "" : ": \(reason)")")
@@ -137,9 +115,9 @@ struct BrakeOptions: ParsableArguments {
         guard brakeFile == nil, file == BrakeFile(stateDirectory: file.folder),
             !FileManager.default.fileExists(atPath: file.folder + "/last-good-policy")
         else { return }
-        CommandError(
+        warn(
             "no server has kept a policy in \(file.folder) yet; if the server has another state folder, name that with "
                 + "--state-dir (that of the packages is /var/lib/versiongate)"
-        ).printAsWarning()
+        )
     }
 }

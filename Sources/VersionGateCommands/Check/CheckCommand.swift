@@ -1,17 +1,15 @@
 import ArgumentParser
 import PolicyStore
-import Postgres
 import Reports
 import UpdatePolicy
 
-/// `versiongate check`
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Show the answer for a client, and why.",
         discussion: """
-            The members are those of the request: bundle, version, build, platform, region, os, language, install, \
-            and any attribute that rules use.
+            The members are those of the request: bundle, version, build, platform, region, os, language, install, and \
+            any attribute that rules use.
 
             Examples:
               versiongate check bundle=com.example.doto version=1.1 \\
@@ -28,31 +26,12 @@ struct CheckCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Say of each rule whether it is sent, and why.")
-    var explain = false
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Ask as if it were this time.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var at: TimeArgument?
-
-    @Option(
-        help: ArgumentHelp("Ask the policy as it stood at this revision.", valueName: "number"),
-        transform: WholeNumber.parse
-    )
-    var revision: Int64?
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Ask the policy and the clock as they were at this time.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var asOf: TimeArgument?
-
+    @Flag(help: "Say of each rule whether it is sent, and why.") var explain = false
+    @Option(time: "Ask as if it were this time.") var at: TimeArgument?
+    @Option(revision: "Ask the policy as it stood at this revision.") var revision: Int64?
+    @Option(time: "Ask the policy and the clock as they were at this time.") var asOf: TimeArgument?
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
-
     @Argument(
         help: ArgumentHelp("What the client sends.", valueName: "member=value"),
         completion: .list(ClientField.allCases.map { "\($0.name)=" }),
@@ -62,18 +41,16 @@ struct CheckCommand: AsyncParsableCommand {
 
     func validate() throws {
         if asOf != nil, at != nil || revision != nil {
-            throw ValidationError("--as-of says both the policy and the time; leave --at and --revision out.")
+            throw ValidationError("--as-of sets both the policy and the time; leave --at and --revision out.")
         }
-        if let revision, revision < 0 {
-            throw ValidationError("There is no revision \(revision); revisions are counted from 0 on.")
-        }
+        try WholeNumber.requireRevision(revision)
         _ = try client()
     }
 
     func run() async throws {
         let client = try client()
         for member in members where member.value.isEmpty {
-            CommandError("\(member.name) is empty, and counts as not sent; write a value").printAsWarning()
+            warn("\(member.name) is empty, and counts as not sent; write a value")
         }
         let (contents, time, changes) = try await database.read { reports in
             let session = reports.session
@@ -83,12 +60,13 @@ struct CheckCommand: AsyncParsableCommand {
             if at != nil, revision == nil, time < clock.now { Self.warnOfPast(time) }
             let revision = try past.map { try PolicyHistory(session).revision(at: $0) } ?? revision
             let policy = try PolicyReader.policy(session, revision: revision)
-            return (policy, time, try facts(client, session, policy, time))
+            return (policy, time, explain ? try lastChanges(client, reports, policy, time) : [:])
         }
         if at != nil || revision != nil || asOf != nil {
             printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
         }
-        CheckRemarks(client, in: contents, isPast: revision != nil || asOf != nil, command: PrintedCommand.text).print()
+        CheckRemarks(client, in: contents, isPast: revision != nil || asOf != nil, command: PrintedCommand.text)
+            .warnings.forEach { warn($0.visible()) }
         let policy = try CompiledPolicy(contents)
         guard explain else {
             switch output.format {
@@ -100,65 +78,103 @@ struct CheckCommand: AsyncParsableCommand {
         output.print(Report.explanation(of: policy, client, at: time, changes: changes))
     }
 
-    /// The change that was the last of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers
-    /// send its lockout as a plain message.
-    private func facts(
+    /// The last change of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers send its
+    /// lockout as a plain message.
+    private func lastChanges(
         _ client: Client,
-        _ session: PostgresSession,
+        _ reports: PolicyReports,
         _ policy: Policy,
         _ time: Timestamp
     ) throws -> [String: String] {
-        guard explain else { return [:] }
         let explanations = Explanation.decidingFirst(try CompiledPolicy(policy).explain(client, at: time))
         let isPresent = at == nil && revision == nil && asOf == nil
-        if isPresent, explanations.contains(where: { $0.lockout && $0.outcome == .sent }),
-            let brake = ServerSession.brake(of: try ServerSession.all(session))
-        {
-            CommandError(brake).printAsWarning()
+        if isPresent, explanations.contains(where: { $0.lockout && $0.outcome == .sent }) {
+            try reports.brake.map { warn($0) }
         }
-        let now = try CommandClock(session).now
-        return try CountReader(session).ifReadable { _ in
-            let history = try PolicyHistory(session, rowsPerChange: 1)
+        let now = try reports.now
+        return try CountReader(reports.session).ifReadable { _ in
+            let history = try PolicyHistory(reports.session, rowsPerChange: 1)
             var changes: [String: String] = [:]
-            for rule in explanations.prefix(Self.mostOrigins) {
+            for rule in explanations.prefix(50) {
                 let filter = HistoryFilter(rule: rule.key, before: policy.revision + 1, limit: 1)
                 guard let change = try history.changes(filter).first,
                     // What a brake or a fuse did, is also said of what is therefore not sent.
                     rule.match != nil || change.tool == "brake" || change.tool == "fuse"
                 else { continue }
-                let last = LockoutShare.Change(id: change.id, at: change.at, role: change.role, tool: change.tool)
                 let why = change.why.map { ": \($0)" } ?? ""
                 changes[rule.key] =
-                    "The last edit of it was \(last.sentence.text(at: now, time: TimeText.local))\(why)."
+                    "The last edit of it was \(change.origin.sentence.text(at: now, time: TimeText.local))\(why)."
             }
             return changes
         } ?? [:]
     }
 
-    /// Of how many rules the last change is looked for.
-    private static let mostOrigins = 50
-
-    /// The policy may have been another at a time in the past.
     private static func warnOfPast(_ time: Timestamp) {
         let words = DatabaseWords(CommandContext.current.arguments).others.map { word in
             (word == "--at" ? "--as-of" : word.hasPrefix("--at=") ? "--as-of=\(word.dropFirst(5))" : word).shellWord
         }
-        CommandError(
-            "today's policy answers, with the clock of \(TimeText.local(time)); for the policy of then: "
+        warn(
+            "this is the answer of today's policy at \(TimeText.local(time)); for the policy as it was then: "
                 + PrintedCommand.text(words.joined(separator: " "))
-        ).printAsWarning()
+        )
     }
 
-    private func client() throws -> Client {
-        var client = Client()
-        do throws(ClientError) {
-            for member in members {
-                try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value)))
+    private func client() throws -> Client { try NamedValue.client(members.map { ($0.name, $0.value) }) }
+}
+
+enum MessagesText {
+    static func text(_ messages: [Message], on terminal: Terminal = .standardOutput) -> String {
+        guard !messages.isEmpty else { return "No messages." }
+        return messages.enumerated().flatMap { index, message -> [String] in
+            let end = message.until.map { " until \(TimeText.local(Timestamp(secondsSince1970: $0)))" } ?? ""
+            let lockout = message.lockout ? "  " + terminal.styled("LOCKOUT\(end)", .red) : ""
+            let title = terminal.styled(message.title.visible(), .bold)
+            let head = "\(index + 1). \(title)  [\(message.id.visible())]\(lockout)"
+            let text = message.text.visible(keepsNewlines: true)
+                .split(separator: "\n", omittingEmptySubsequences: false).map { terminal.paragraphs("   \($0)") }
+            let others = [
+                message.link.map { "   \($0.visible())" },
+                message.hints.map { terminal.paragraphs("   \($0.sentence)") },
+            ]
+            return [terminal.paragraphs(head, indentation: "   ")] + text + others.compactMap(\.self)
+        }.joined(separator: "\n")
+    }
+}
+
+extension Report {
+    static func explanation(
+        of policy: CompiledPolicy,
+        _ client: Client,
+        at time: Timestamp,
+        changes: [String: String]
+    ) -> Report {
+        let explanations = policy.explain(client, at: time)
+        let messages = policy.messages(for: client, at: time)
+        let headline: Sentence =
+            switch messages.count {
+            case _ where explanations.isEmpty: "No rules are for this client's app."
+            case 0: "This client gets no message."
+            case 1: "This client gets 1 message."
+            default: "This client gets \(messages.count) messages."
             }
-            try client.validate()
-        } catch {
-            throw ValidationError("\(error)")
+        let sentences = Explanation.decidingFirst(explanations).map { explanation in
+            let text = explanation.sentence(for: client) { TimeText.local($0, from: time) }
+            let hints = messages.first { $0.id == explanation.key }?.hints?.sentence
+            return [text, hints, explanation.match, changes[explanation.key]].compactMap(\.self).joined(separator: " ")
         }
-        return client
+        let table = Table(
+            ifEmpty: "", explanations,
+            columns: [
+                Column(nil, json: "position") { .data($0.position) }, Column(nil, json: "key") { .data($0.key) },
+                Column(nil, json: "outcome") { .data($0.outcome.rawValue) },
+                Column(nil, json: "condition") { .data($0.condition) },
+                Column(nil, json: "expected") { .data($0.expected) }, Column(nil, json: "actual") { .data($0.actual) },
+                Column(nil, json: "bucket") { .data($0.bucket) }, Column(nil, json: "rollout") { .data($0.rollout) },
+                Column(nil, json: "release") { .data($0.release) },
+            ]
+        )
+        return Report(
+            at: time, ([headline] + sentences.map { Sentence($0) }).map { .hint($0) } + [.table(table)]
+        )
     }
 }

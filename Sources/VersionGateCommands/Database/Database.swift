@@ -5,9 +5,7 @@ import PrivatePostgres
 
 /// The database that a command works on: the one that is named, or the private one in the state folder.
 enum DatabaseSource {
-    /// A database of the user's, by its address.
     case named(String)
-    /// The private PostgreSQL in a state folder.
     case privatePostgres(PrivatePostgres)
 
     /// Whether versiongate owns the database, and so keeps its schema up to date by itself.
@@ -15,9 +13,6 @@ enum DatabaseSource {
         if case .privatePostgres = self { true } else { false }
     }
 
-    /// The name of the database in messages, without any password.
-    ///
-    /// - Parameter address: Host, port and database, as a connection gives them.
     func name(address: String?) -> String {
         switch self {
         case .named(let named):
@@ -28,40 +23,31 @@ enum DatabaseSource {
         }
     }
 
-    /// Runs `body` with a running database; a private one is started if needed and migrated first.
     func withDatabase<Result: Sendable>(
         logger: Logger,
         migrating: Bool = true,
         _ body: (RunningDatabase) async throws -> Result
     ) async throws -> Result {
         switch self {
-        case .named(let address):
-            return try await body(.named(address))
+        case .named(let address): return try await body(.named(address))
         case .privatePostgres(let postgres):
             let lease = try await Progress.showing("Starting the private PostgreSQL") { try await postgres.start() }
-            let result: Swift.Result<Result, any Error>
-            do {
+            return try await ending(with: lease.releaseAndWait) {
                 if migrating {
                     try await Progress.showing("Bringing the schema up to date") {
                         try await RunningDatabase.leased(lease).migrate(logger: logger)
                     }
                 }
-                result = .success(try await body(.leased(lease)))
-            } catch {
-                result = .failure(error)
+                return try await body(.leased(lease))
             }
-            try await lease.releaseAndWait()
-            return try result.get()
         }
     }
 }
 
-/// A running database: a named one, or the private one under a lease.
 enum RunningDatabase: Sendable {
     case named(String)
     case leased(PrivatePostgresLease)
 
-    /// How to connect as a role.
     func configuration(as role: DatabaseRole) -> PostgresConfiguration {
         switch self {
         case .named(let address): PostgresConfiguration(connectionString: address)
@@ -69,11 +55,6 @@ enum RunningDatabase: Sendable {
         }
     }
 
-    /// Runs `body` with a connection.
-    ///
-    /// - Parameters:
-    ///   - terminal: Shows that connecting takes long.
-    ///   - onNotice: Receives the notices of the database, such as the warnings of its guards.
     func withConnection<Result: Sendable>(
         as role: DatabaseRole,
         logger: Logger,
@@ -84,14 +65,7 @@ enum RunningDatabase: Sendable {
         let session = try await Progress.showing("Connecting to the database", on: terminal) {
             try await CommandContext.current.openSession(configuration(as: role), logger, onNotice)
         }
-        let result: Swift.Result<Result, any Error>
-        do {
-            result = .success(try await body(session.connection))
-        } catch {
-            result = .failure(error)
-        }
-        await session.end()
-        return try result.get()
+        return try await ending(with: session.end) { try await body(session.connection) }
     }
 
     /// Brings the schema up to date; shows nothing, because a server must not wait for a terminal.
@@ -102,14 +76,25 @@ enum RunningDatabase: Sendable {
     }
 }
 
+/// Runs `body`, and `end` after it, also where it fails.
+private func ending<Result>(
+    with end: () async throws -> Void,
+    _ body: () async throws -> Result
+) async throws -> Result {
+    let result: Swift.Result<Result, any Error>
+    do {
+        result = .success(try await body())
+    } catch {
+        result = .failure(error)
+    }
+    try await end()
+    return try result.get()
+}
+
 /// The role with which a command logs in to the private PostgreSQL. A named database keeps the role of its address.
 enum DatabaseRole: String {
-    /// Owns the schema; migrates.
     case owner = "versiongate"
-    /// Edits the policy.
     case admin = "versiongate_admin"
-    /// Reads the policy.
     case server = "versiongate_server"
-    /// Reads everything.
     case viewer = "versiongate_viewer"
 }

@@ -4,31 +4,21 @@ import PolicyStore
 import Postgres
 import PrivatePostgres
 
-/// `versiongate database`: the way to the database itself.
 struct DatabaseCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "database",
-        abstract: "Show the address of the database, or open psql on it.",
-        discussion: """
-            Example:
-              versiongate database psql
-            """,
+    static let configuration = command(
+        "database", "Show the address of the database, or open psql on it.", "versiongate database psql",
         subcommands: [DatabaseURLCommand.self, DatabasePsqlCommand.self]
     )
 }
 
-/// `versiongate database url`
 struct DatabaseURLCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "url",
-        abstract: "Print an address that psql, run by the same user, accepts.",
+    static let configuration = command(
+        "url", "Print an address that psql, run by the same user, accepts.",
+        #"psql "$(versiongate database url)""#,
         discussion: """
-            It logs in as versiongate_admin, which edits the policy and nothing else. The private PostgreSQL runs \
-            only while a versiongate server or command does; `versiongate database psql` keeps it running for as \
-            long as you need it.
-
-            Example:
-              psql "$(versiongate database url)"
+            It logs in as versiongate_admin, which edits the policy and nothing else. The private PostgreSQL runs only \
+            while a versiongate server or command does; `versiongate database psql` keeps it running for as long as \
+            you need it.
             """
     )
 
@@ -39,26 +29,16 @@ struct DatabaseURLCommand: AsyncParsableCommand {
     }
 }
 
-/// `versiongate database psql`
 struct DatabasePsqlCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "psql",
-        abstract: "Open psql on the database; on the private one as versiongate_admin.",
-        discussion: """
-            Arguments that this command does not know go to psql, and so do all those after --.
-
-            Examples:
-              versiongate database psql
-              versiongate database psql \\
-                -c 'SELECT key, title FROM rules'
-              versiongate database psql -- --help
-            """
+    static let configuration = command(
+        "psql", "Open psql on the database; on the private one as versiongate_admin.",
+        "versiongate database psql", "versiongate database psql -c 'SELECT key, title FROM rules'",
+        "versiongate database psql -- --help",
+        discussion: "Arguments that this command does not know go to psql, and so do all those after --."
     )
 
     @OptionGroup var database: DatabaseOptions
-
-    @Argument(parsing: .allUnrecognized, help: "Arguments for psql.")
-    var arguments: [String] = []
+    @Argument(parsing: .allUnrecognized, help: "Arguments for psql.") var arguments: [String] = []
 
     func run() async throws {
         var arguments = self.arguments

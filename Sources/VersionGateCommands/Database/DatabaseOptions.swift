@@ -5,7 +5,6 @@ import PolicyStore
 import Postgres
 import PrivatePostgres
 
-/// The options that say where the policy is.
 struct DatabaseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -17,16 +16,11 @@ struct DatabaseOptions: ParsableArguments {
         )
     )
     var databaseURL: String?
-
     @Option(
-        help: ArgumentHelp(
-            "The folder of the private PostgreSQL, which is used when no database is named. "
-                + "(environment: VERSIONGATE_STATE_DIR)",
-            valueName: "path"
-        )
+        "path",
+        "The folder of the private PostgreSQL, which is used when no database is named. (environment: VERSIONGATE_STATE_DIR)"
     )
     var stateDir: String?
-
     @Flag(
         name: .customLong("private"),
         help: "Use the private PostgreSQL even if DATABASE_URL or PGSERVICE is set, and make it if there is none."
@@ -34,19 +28,14 @@ struct DatabaseOptions: ParsableArguments {
     var usesPrivate = false
 
     func validate() throws {
-        if let databaseURL {
-            guard !databaseURL.isEmpty else {
-                throw ValidationError(
-                    "--database-url is empty; give the address of the database, or leave the option out."
-                )
-            }
-            if usesPrivate { throw ValidationError("--private and --database-url name two databases; leave one out.") }
+        if databaseURL == "" {
+            throw ValidationError("--database-url is empty; give the address of the database, or leave the option out.")
+        }
+        if databaseURL != nil, usesPrivate {
+            throw ValidationError("--private and --database-url name two databases; leave one out.")
         }
     }
-}
 
-extension DatabaseOptions {
-    /// The database that the options and the environment name.
     func source() throws -> DatabaseSource {
         guard let named = try named() else {
             return .privatePostgres(PrivatePostgres(stateDirectory: try stateDirectory(), logger: Self.logger))
@@ -102,36 +91,32 @@ extension DatabaseOptions {
             // There a server keeps something else in the state folder.
             if let stateDir, let named = try named() {
                 throw CommandError(
-                    "--state-dir and \(named.by) name two databases; leave --state-dir out, or for the private PostgreSQL in "
-                        + "\(stateDir) give --private with it"
+                    "--state-dir and \(named.by) name two databases; leave --state-dir out, or add --private to use the "
+                        + "private PostgreSQL in \(stateDir)"
                 )
             }
             return source
         }
         let environment = CommandContext.current.environment
         if let other = ["PGHOST", "PGDATABASE", "PGUSER"].first(where: { environment[$0] != nil }) {
-            CommandError(
-                "\(other) is set, and versiongate does not choose a database by it: this is the private PostgreSQL in "
-                    + "\(postgres.stateDirectory); for another set DATABASE_URL, and for no warning give --private"
-            ).printAsWarning()
+            warn(
+                "\(other) is set, and versiongate ignores it when it chooses a database: this is the private PostgreSQL in "
+                    + "\(postgres.stateDirectory); to use another, set DATABASE_URL; to silence this warning, add --private"
+            )
         }
         guard !postgres.exists else { return source }
         let fault =
             "no database is named, and there is no private PostgreSQL in \(postgres.stateDirectory) yet"
-        let cure = "name a database with DATABASE_URL or --database-url, or make a private one with --private"
-        guard Terminal.canAsk else { throw CommandError("\(fault); \(cure)") }
+        let cure = "with DATABASE_URL or --database-url, or make a private one with --private"
+        guard Terminal.canAsk else { throw CommandError("\(fault). Name one \(cure)") }
         guard Terminal.confirms("\(fault.prefix(1).uppercased())\(fault.dropFirst()). Make one there?") else {
-            throw CommandError("nothing was made; \(cure)")
+            throw CommandError("nothing was made; name a database \(cure)")
         }
         return source
     }
 
-    /// The state folder on this machine.
-    func stateDirectory() throws -> String {
-        try StateDirectory(option: stateDir, environment: CommandContext.current.environment).path
-    }
+    func stateDirectory() throws -> String { try Self.stateDirectory(stateDir) }
 
-    /// Reads the policy for people and scripts.
     func read<Result: Sendable>(_ body: @Sendable (PolicyReports) throws -> Result) async throws -> Result {
         try await withConnection(as: .admin) { connection, logger, _ in
             try await Progress.showing("Reading the database") {
@@ -143,15 +128,12 @@ extension DatabaseOptions {
         }
     }
 
-    /// Runs `body` while the database can be reached.
     func withDatabase<Result: Sendable>(_ body: (RunningDatabase) async throws -> Result) async throws -> Result {
         try await CommandError.explaining {
             try await sourceForCommand().withDatabase(logger: Self.logger, body)
         }
     }
 
-    /// Runs `body` with a connection to the database, and the name that it has in messages.
-    ///
     /// - Parameter migrating: Whether the schema of a private database is brought up to date first.
     func withConnection<Result: Sendable>(
         as role: DatabaseRole,
@@ -168,7 +150,9 @@ extension DatabaseOptions {
                     return try await CommandError.explaining(
                         waiting: {
                             CommandError.waits(
-                                for: try await OpenEdit.all(connection, includesReaders: !migrating),
+                                for: try await connection.withSession {
+                                    try OpenEdit.all($0, includesReaders: !migrating)
+                                },
                                 migrates: !migrating, database: name
                             )
                         },
@@ -189,19 +173,14 @@ extension DatabaseOptions {
         logger.logLevel = .error
         return logger
     }
-}
 
-/// The folder of the private PostgreSQL.
-struct StateDirectory {
-    /// Its absolute path.
-    let path: String
-
-    /// Finds the folder: the option, the environment, else the default for the user.
-    init(option: String?, environment: [String: String], isRoot: Bool = getuid() == 0) throws {
+    /// The absolute path of the state folder: that of the option or the environment, else the default for the user.
+    static func stateDirectory(_ option: String?) throws -> String {
+        let environment = CommandContext.current.environment
         let chosen: String
         if let named = option ?? environment["VERSIONGATE_STATE_DIR"], !named.isEmpty {
             chosen = named
-        } else if isRoot {
+        } else if getuid() == 0 {
             chosen = "/var/lib/versiongate"
         } else if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             chosen = state + "/versiongate"
@@ -213,6 +192,6 @@ struct StateDirectory {
                     + "name a folder with --state-dir, or a database with --database-url"
             )
         }
-        path = URL(fileURLWithPath: chosen).standardizedFileURL.path
+        return URL(fileURLWithPath: chosen).standardizedFileURL.path
     }
 }

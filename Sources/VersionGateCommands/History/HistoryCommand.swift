@@ -1,13 +1,16 @@
 import ArgumentParser
+import Glibc
 import PolicyStore
 import Postgres
 import UpdatePolicy
 
-/// `versiongate history`
 struct HistoryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "history",
-        abstract: "Show who changed what in the policy, the newest change first.",
+    static let configuration = command(
+        "history", "Show who changed what in the policy, the newest change first.",
+        "versiongate history", "versiongate history update-1.2",
+        "versiongate history com.example.doto --search lockout", "versiongate history 41",
+        "versiongate history --since -2h --until -1h --by anna", "versiongate history --oneline --limit 500",
+        "versiongate history --format json --limit 1", "versiongate history --follow --format json --after 41",
         discussion: """
             The history has every edit, of the command line and of SQL, one entry for each transaction: its id, the \
             time, the database role that was logged in, and what the tool reported: in parentheses the user of the \
@@ -20,28 +23,9 @@ struct HistoryCommand: AsyncParsableCommand {
             --follow prints no more than what is committed from now on (or after --after, from --since on), in the \
             order of the commits, each once, with --format json an object a line. It goes on when the database was \
             away, until it is interrupted or nobody reads what it prints. What reads it keeps the last id for --after.
-
-            Examples:
-              versiongate history
-              versiongate history update-1.2
-              versiongate history com.example.doto --search lockout
-              versiongate history 41
-              versiongate history --since -2h --until -1h --by anna
-              versiongate history --oneline --limit 500
-              versiongate history --format json --limit 1
-              versiongate history --follow --format json --after 41
             """
     )
 
-    @Argument(
-        help: ArgumentHelp(
-            "Only changes of this rule, or of this app with all that belongs to it, or the change with this number.",
-            valueName: "key|bundle|change"
-        )
-    )
-    var subject: String?
-
-    /// The detail in which a change is shown.
     enum Detail: String, EnumerableFlag {
         case oneline, details
 
@@ -53,50 +37,26 @@ struct HistoryCommand: AsyncParsableCommand {
         }
     }
 
-    /// The most lines of details that are shown without a request.
     private static let mostLines = 50
-
-    /// The most changes that are shown without a request.
     private static let usualLimit = 50
 
-    @Option(help: "The most changes to show. (default: \(Self.usualLimit))", transform: WholeNumber.parse)
-    var limit: Int?
-
-    @Flag(help: "Print changes as they are committed, the oldest first.")
-    var follow = false
-
-    @Option(
-        help: ArgumentHelp("Only changes after the one with this number.", valueName: "change")
-    )
-    var after: Int64?
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Only changes from this time on.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var since: TimeArgument?
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Only changes up to this time.", valueName: "time"),
-        transform: TimeArgument.parse
-    )
-    var until: TimeArgument?
-
-    @Option(
+    @Argument(
         help: ArgumentHelp(
-            "Only changes with this in their reason, or in a row before or after; case does not count.",
-            valueName: "text"
+            "Only changes of this rule, or of this app with all that belongs to it, or the change with this number.",
+            valueName: "key|bundle|change"
         )
     )
+    var subject: String?
+    @Option(help: "The most changes to show. (default: \(Self.usualLimit))", transform: WholeNumber.parse)
+    var limit: Int?
+    @Flag(help: "Print changes as they are committed, the oldest first.") var follow = false
+    @Option(help: ArgumentHelp("Only changes after the one with this number.", valueName: "change")) var after: Int64?
+    @Option(time: "Only changes from this time on.") var since: TimeArgument?
+    @Option(time: "Only changes up to this time.") var until: TimeArgument?
+    @Option("text", "Only changes with this in their reason, or in a row before or after; case does not count.")
     var search: String?
-
-    @Option(
-        help: ArgumentHelp("Only changes of this database role, or user of the operating system.", valueName: "name")
-    )
-    var by: String?
-
+    @Option("name", "Only changes of this database role, or user of the operating system.") var by: String?
     @Flag var detail: Detail?
-
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
 
@@ -115,34 +75,24 @@ struct HistoryCommand: AsyncParsableCommand {
         guard follow else {
             return try await database.read { reports in
                 let filter = try self.filter(CommandClock(reports.session))
-                try warn(reports.history, reports.session)
+                try warnOfUnknown(reports.history, reports.session)
                 switch output.format {
                 case .json: print(try reports.historyJSON(filter))
                 case .table: print(text(try reports.history.changes(filter)))
                 }
             }
         }
-        let filter = try await database.read { try self.filter(CommandClock($0.session)) }
-        try await HistoryFollower(database: database, start: { try start($0, filter) }) { reports, after, before in
-            var filter = filter
-            (filter.after, filter.before, filter.limit) = (after, before, Int(before - after))
-            switch output.format {
-            case .json: return try reports.historyObjects(filter)
-            case .table:
-                return try reports.history.changes(filter).map { text([$0]) + (detail == .oneline ? "" : "\n") }
-            }
-        }.run()
+        try await followChanges(try await database.read { try self.filter(CommandClock($0.session)) })
     }
 
     private func filter(_ clock: CommandClock) throws -> HistoryFilter {
         let begin = try since.map { try clock.moment($0, of: "--since") }
         if let begin, begin > clock.now {
-            CommandError("--since is \(TimeText.local(begin)), which is still to come: nothing was changed since")
-                .printAsWarning()
+            warn("--since is \(TimeText.local(begin)), which is still to come: nothing was changed since")
         }
         return HistoryFilter(
-            subject: subject, since: begin, until: try until.map { try clock.moment($0, of: "--until") },
-            author: by, search: search, after: after, limit: limit ?? Self.usualLimit
+            subject: subject, since: begin, until: try until.map { try clock.moment($0, of: "--until") }, author: by,
+            search: search, after: after, limit: limit ?? Self.usualLimit
         )
     }
 
@@ -157,26 +107,19 @@ struct HistoryCommand: AsyncParsableCommand {
         return try history.version(of: after ?? newest)
     }
 
-    /// Warns where there never was what the changes are asked for.
-    private func warn(_ history: PolicyHistory, _ session: PostgresSession) throws {
+    private func warnOfUnknown(_ history: PolicyHistory, _ session: PostgresSession) throws {
         if let subject, try history.changes(HistoryFilter(subject: subject, limit: 1)).isEmpty {
-            let all = "`\(PrintedCommand("history"))` lists the changes"
-            if Int64(subject) != nil {
-                CommandError("there is no change \(subject); \(all)").printAsWarning()
-            } else {
-                let names = try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
-                let similar = SimilarNames.of(subject, among: names).prefix(3).joined(separator: " or ")
-                CommandError(
-                    "the history has no rule and no app \(subject); \(similar.isEmpty ? all : "did you mean \(similar)?")"
-                ).printAsWarning()
-            }
+            let isNumber = Int64(subject) != nil
+            let names = isNumber ? [] : try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
+            let similar = SimilarNames.of(subject, among: names).prefix(3).joined(separator: " or ")
+            warn(
+                (isNumber ? "there is no change" : "the history has no rule and no app") + " \(subject); "
+                    + (similar.isEmpty
+                        ? "`\(PrintedCommand("history"))` lists the changes" : "did you mean \(similar)?")
+            )
         }
-        if let by {
-            let authors = try history.authors()
-            if !authors.contains(by) {
-                CommandError("there is no change by \(by); there are changes by \(authors.joined(separator: ", "))")
-                    .printAsWarning()
-            }
+        if let by, case let authors = try history.authors(), !authors.contains(by) {
+            warn("there is no change by \(by); there are changes by \(authors.joined(separator: ", "))")
         }
     }
 
@@ -198,5 +141,93 @@ struct HistoryCommand: AsyncParsableCommand {
         return terminal.paragraphs(
             entries.map { $0.joined(separator: "\n") }.joined(separator: "\n\n"), indentation: "      "
         )
+    }
+
+    /// Prints changes in the order of their commits, each once, until standard output is closed. SIGINT and SIGTERM end the
+    /// process with 0.
+    ///
+    /// The row of the revision is the truth, and read every second; a notification only makes it quick. Ids follow commits
+    /// without a gap, so the last one read is all that is kept over a connection that breaks.
+    private func followChanges(_ filter: HistoryFilter) async throws {
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(EXIT_SUCCESS) } }
+        var position: PolicyVersion?
+        var isLost = false
+        while true {
+            var cause: (any Error)?
+            var isLossOfConnection = true
+            do {
+                cause = try await database.withConnection(as: .admin) { connection, logger, name -> (any Error)? in
+                    do {
+                        try await SchemaMigrator(logger: logger).status(connection).requireReadable()
+                        if isLost { printError("Connected to \(name.visible()) again.\n") }
+                        isLost = false
+                        try await followChanges(filter, on: connection, from: &position)
+                        return nil
+                    } catch {
+                        guard await connection.isHealthy else { return error }
+                        isLossOfConnection = false
+                        throw error
+                    }
+                }
+            } catch  where isLossOfConnection && position != nil {
+                // The database was there before, so it will be again.
+                cause = error
+            }
+            guard let cause else { return }
+            if !isLost { printError("The connection to the database broke (\(cause)); trying again.\n") }
+            isLost = true
+            guard StandardStreams.flush() else { return }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    private func followChanges(
+        _ filter: HistoryFilter,
+        on connection: PostgresConnection,
+        from position: inout PolicyVersion?
+    ) async throws {
+        var interval = Duration.milliseconds(500)
+        if try await !connection.isPooled(), (try? await connection.listen(PolicyReader.channel)) != nil {
+            interval = .seconds(1)
+        }
+        while true {
+            let last = position
+            let (reached, texts, isReplaced) = try await connection.transaction(.repeatableReadReadOnly) { session in
+                try next(filter, after: last, PolicyReports(session))
+            }
+            if isReplaced {
+                warn(
+                    "the history of the database is another one than before, as after a restore; it is followed from "
+                        + "change \(reached.revision) on"
+                )
+            }
+            for text in texts { print(text) }
+            guard StandardStreams.flush() else { return }
+            position = reached
+            if reached == last { _ = try await connection.notifications(waitingUpTo: interval) }
+        }
+    }
+
+    private func next(
+        _ filter: HistoryFilter,
+        after last: PolicyVersion?,
+        _ reports: PolicyReports
+    ) throws -> (reached: PolicyVersion, texts: [String], isReplaced: Bool) {
+        guard let last else { return (try start(reports, filter), [], false) }
+        let history = try reports.history
+        let newest = try PolicyReader.version(reports.session).revision
+        guard try last.revision <= newest && history.version(of: last.revision) == last else {
+            return (try history.version(of: newest), [], true)
+        }
+        let end = min(newest, last.revision + 100)
+        guard end > last.revision else { return (last, [], false) }
+        var filter = filter
+        (filter.after, filter.before, filter.limit) = (last.revision, end + 1, Int(end - last.revision))
+        let texts =
+            switch output.format {
+            case .json: try reports.historyObjects(filter)
+            case .table: try history.changes(filter).map { text([$0]) + (detail == .oneline ? "" : "\n") }
+            }
+        return (try history.version(of: end), texts.reversed(), false)
     }
 }

@@ -2,54 +2,44 @@ import ArgumentParser
 import PolicyStore
 import UpdatePolicy
 
-/// A column and what an option gives it.
 struct GivenColumn<Record: PolicyRecord>: Sendable {
+    enum Value: Sendable {
+        /// What the database reads.
+        case written(String)
+        case time(TimeArgument)
+        case parsed(PolicyValue)
+    }
+
     let column: ColumnDefinition
-    /// What was written, where it is one text.
-    let text: String?
-    /// The value, by the clock that decides what times mean.
-    let value: @Sendable (CommandClock) throws -> ColumnValue<Record>
+    let value: Value
 
-    private init(_ path: PartialKeyPath<Record>, _ value: PolicyValue) {
-        let column = Record.column(path).definition
-        (self.column, text) = (column, nil)
-        self.value = { _ in ColumnValue(column, value) }
+    private init?(_ path: PartialKeyPath<Record>, _ value: Value?) {
+        guard let value else { return nil }
+        (column, self.value) = (Record.column(path).definition, value)
     }
 
-    /// What the database reads.
-    init?(_ path: PartialKeyPath<Record>, _ text: String?) {
-        guard let text else { return nil }
-        let column = Record.column(path).definition
-        (self.column, self.text) = (column, text)
-        value = { _ in ColumnValue(column, written: text) }
-    }
-
-    init?(_ path: PartialKeyPath<Record>, _ time: TimeArgument?) {
-        guard let time else { return nil }
-        let column = Record.column(path).definition
-        (self.column, text) = (column, nil)
-        value = { clock in ColumnValue(column, .time(try clock.moment(time, of: "--\(column.optionName)"))) }
-    }
+    init?(_ path: PartialKeyPath<Record>, _ text: String?) { self.init(path, text.map { .written($0) }) }
+    init?(_ path: PartialKeyPath<Record>, _ time: TimeArgument?) { self.init(path, time.map { .time($0) }) }
+    init?(_ path: PartialKeyPath<Record>, _ flag: Bool?) { self.init(path, flag.map { .parsed(.boolean($0)) }) }
+    init?(_ path: PartialKeyPath<Record>, _ number: Int64?) { self.init(path, number.map { .parsed(.integer($0)) }) }
 
     init?(_ path: PartialKeyPath<Record>, _ texts: [String]) {
-        guard !texts.isEmpty else { return nil }
-        self.init(path, .texts(texts.map { UTF8Text($0) }))
-    }
-
-    init?(_ path: PartialKeyPath<Record>, _ flag: Bool?) {
-        guard let flag else { return nil }
-        self.init(path, .boolean(flag))
-    }
-
-    init?(_ path: PartialKeyPath<Record>, _ number: Int64?) {
-        guard let number else { return nil }
-        self.init(path, .integer(number))
+        self.init(path, texts.isEmpty ? nil : .parsed(.texts(texts.map { UTF8Text($0) })))
     }
 
     init?(_ path: PartialKeyPath<Record>, _ attributes: [NamedValue]) {
-        guard !attributes.isEmpty else { return nil }
         let values = Dictionary(grouping: attributes) { UTF8Text($0.name) }
-        self.init(path, .attributes(values.mapValues { $0.map { UTF8Text($0.value) } }))
+        self.init(
+            path, values.isEmpty ? nil : .parsed(.attributes(values.mapValues { $0.map { UTF8Text($0.value) } }))
+        )
+    }
+
+    func value(_ clock: CommandClock) throws -> ColumnValue<Record> {
+        switch value {
+        case .written(let text): ColumnValue(column, written: text)
+        case .time(let time): ColumnValue(column, .time(try clock.moment(time, of: "--\(column.optionName)")))
+        case .parsed(let value): ColumnValue(column, value)
+        }
     }
 }
 
@@ -58,7 +48,6 @@ struct GivenColumn<Record: PolicyRecord>: Sendable {
 /// Flags have options that set them back, and the share of installs has a command of its own.
 struct ClearedField<Record: PolicyRecord>: ExpressibleByArgument, CaseIterable, CustomStringConvertible, Sendable {
     let description: String
-    /// The column; nil for the store links.
     let column: ColumnDefinition?
 
     static var allCases: [Self] {
@@ -91,7 +80,6 @@ extension ColumnDefinition {
     }
 }
 
-/// The columns that an edit sets, and those that it clears.
 struct ColumnEdit<Record: PolicyRecord>: Sendable {
     let given: [GivenColumn<Record>]
     let cleared: [ClearedField<Record>]
@@ -107,9 +95,7 @@ struct ColumnEdit<Record: PolicyRecord>: Sendable {
 
     /// Refuses an edit that changes nothing, or both sets and clears a column.
     ///
-    /// - Parameters:
-    ///   - changesRows: Whether other options change rows of other tables.
-    ///   - examples: Some of the options, for the message.
+    /// - Parameter changesRows: Whether other options change rows of other tables.
     func requireChange(changesRows: Bool = false, examples: String) throws {
         if given.isEmpty, !changesRows, cleared.isEmpty {
             throw ValidationError("Say what to change, for example \(examples).")
@@ -119,14 +105,13 @@ struct ColumnEdit<Record: PolicyRecord>: Sendable {
         }
     }
 
-    /// What the ranges that were given mean in words, a line for each.
     var meanings: [String] {
         given.compactMap { given in
-            guard given.column.type == .range, let range = given.text, let meaning = VersionRange(range) else {
-                return nil
-            }
-            let remarks = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
-            return "\(given.column.name) \(range) means: \(meaning.inWords)\(remarks)"
+            guard given.column.type == .range, case .written(let range) = given.value,
+                let meaning = VersionRange(range)
+            else { return nil }
+            let warnings = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
+            return "\(given.column.name) \(range) means: \(meaning.inWords)\(warnings)"
         }
     }
 }

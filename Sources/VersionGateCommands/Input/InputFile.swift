@@ -1,38 +1,26 @@
 import Foundation
 
-/// A file that a command reads: a policy file, notes, a template.
 enum InputFile {
-    /// The name of a path as messages show it.
     static func name(_ path: String) -> String { path == "-" ? "<standard input>" : path }
 
     /// The bytes of a file, or of standard input for `-`; one byte more than `limit` at most.
     ///
-    /// - Parameters:
-    ///   - limit: The most bytes that the caller takes.
-    ///   - what: What the file is, for messages: `the policy file`.
-    /// - Throws: `CommandError` that says why it cannot be read.
+    /// - Parameter what: What the file is, for messages: `the policy file`.
     static func contents(_ path: String, upTo limit: Int, what: String) throws -> [UInt8] {
-        var isFolder: ObjCBool = false
-        if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-            throw CommandError("\(path) is a folder; name \(what) in it")
-        }
+        if isFolder(path) { throw CommandError("\(path) is a folder; name \(what) in it") }
         do {
-            let handle =
-                path == "-"
-                ? CommandContext.current.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            let handle = try handle(path)
             var bytes: [UInt8] = []
             while bytes.count <= limit, let part = try handle.read(upToCount: limit + 1 - bytes.count), !part.isEmpty {
                 bytes += part
             }
             return bytes
         } catch {
-            throw CommandError("\(name(path)) cannot be read: \(CommandError.reason(ofFileError: error))")
+            throw CommandError("\(name(path)) cannot be read: \(reason(error))")
         }
     }
 
-    /// The text of a file, with line feeds alone at the ends of lines and none at its end.
-    ///
-    /// - Throws: `CommandError` where it is too long, is not UTF-8, or cannot be read.
+    /// The text of a file in UTF-8, with line feeds alone at the ends of lines and none at its end.
     static func text(_ path: String, upTo limit: Int, what: String) throws -> String {
         let bytes = try contents(path, upTo: limit, what: what)
         guard bytes.count <= limit else {
@@ -48,5 +36,27 @@ enum InputFile {
         }
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
         return String(String.UnicodeScalarView(lines.joined(separator: ["\n" as Unicode.Scalar])))
+    }
+
+    static func handle(_ path: String) throws -> FileHandle {
+        path == "-" ? CommandContext.current.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return path != "-" && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// Why a file could not be read or written, as the operating system says it where it does.
+    static func reason(_ error: any Error) -> String {
+        let error = error as NSError
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        if cause.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(cause.code))) }
+        switch CocoaError.Code(rawValue: error.code) {
+        case .fileReadNoSuchFile, .fileNoSuchFile: return String(cString: strerror(ENOENT))
+        case .fileReadNoPermission, .fileWriteNoPermission: return String(cString: strerror(EACCES))
+        case .fileWriteOutOfSpace: return String(cString: strerror(ENOSPC))
+        default: return error.localizedDescription
+        }
     }
 }

@@ -3,58 +3,52 @@ import PolicyServer
 import Reports
 import UpdatePolicy
 
-/// `versiongate lockout-key`: the keys that sign lockouts.
 struct LockoutKeyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "lockout-key", "Make and show keys that sign lockouts.",
+    static let configuration = command(
+        "lockout-key", "Make and show keys that sign lockouts.", "versiongate lockout-key new lockout-key.pem",
         discussion: """
             A server with --lockout-key signs lockouts. Apps that pin the public half take any other lockout for a \
             plain message.
             """,
-        examples: ["versiongate lockout-key new lockout-key.pem"],
         subcommands: [LockoutKeyNewCommand.self, LockoutKeyShowCommand.self]
     )
 }
 
-/// `versiongate lockout-key new`
 struct LockoutKeyNewCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "new", "Make a key that signs lockouts, and print its public half.",
+        "versiongate lockout-key new lockout-key.pem",
         discussion: """
             The file is for its owner alone, and is never written over: apps may have pinned the key in it. Pin two \
             public halves in the first version of the app, and keep the second file offline.
-            """,
-        examples: ["versiongate lockout-key new lockout-key.pem"]
+            """
     )
 
     @OptionGroup var key: LockoutKeyOptions
 
-    func run() async throws { try key.show { file throws(ConfigurationError) in try file.make() } }
+    func run() async throws { try key.show(makingIt: true) }
 }
 
-/// `versiongate lockout-key show`
 struct LockoutKeyShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "show", "Print the public half of a key that signs lockouts.",
-        examples: ["versiongate lockout-key show lockout-key.pem"]
+    static let configuration = command(
+        "show", "Print the public half of a key that signs lockouts.", "versiongate lockout-key show lockout-key.pem"
     )
 
     @OptionGroup var key: LockoutKeyOptions
 
-    func run() async throws { try key.show { file throws(ConfigurationError) in try file.publicHalf() } }
+    func run() async throws { try key.show(makingIt: false) }
 }
 
-/// The file of a key, and how its public half is shown.
 struct LockoutKeyOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The file of the private key.", valueName: "file"), completion: .file())
     var file = "lockout-key.pem"
-
     @OptionGroup var output: OutputOptions
 
-    func show(_ publicHalf: (LockoutKeyFile) throws(ConfigurationError) -> LockoutKeyFile.PublicHalf) throws {
+    func show(makingIt: Bool) throws {
+        let key = LockoutKeyFile(path: file)
         let half: LockoutKeyFile.PublicHalf
         do throws(ConfigurationError) {
-            half = try publicHalf(LockoutKeyFile(path: file))
+            half = try makingIt ? key.make() : key.publicHalf()
         } catch {
             throw CommandError("\(error)")
         }

@@ -10,10 +10,8 @@ struct ChangeText {
     var splitsColumns = false
     /// Whether an added row has its columns with their defaults as well.
     var isWhole = false
-    /// The clients that rules are for, by key.
     var audiences: [String: String] = [:]
 
-    /// A row with its columns.
     func lines(_ row: PolicyChange.Row) -> [String] {
         let (sign, verb, style): (String, String, TextStyle) =
             switch row.kind {
@@ -22,24 +20,25 @@ struct ChangeText {
             case .removed: ("-", "Removed", .red)
             }
         let audience = row.table == PolicyTable.rules.rawValue ? audiences[row.key].map { " (\($0.visible()))" } : nil
-        let title = "\(isPlan ? sign : verb) \(ChangeWords.local.name(row))\(audience ?? "")"
-        let columns = isWhole || row.kind == .changed ? row.columns : ChangeWords.changedFromDefault(row)
+        let title = "\(isPlan ? sign : verb) \(ChangeFormatter.local.name(row))\(audience ?? "")"
+        let columns = isWhole || row.kind == .changed ? row.columns : ChangeFormatter.changedFromDefault(row)
         return [terminal.styled(terminal.paragraphs(title, indentation: "  "), style)]
             + columns.flatMap { column -> [String] in
                 switch (row.kind, isPlan) {
                 case (.changed, _): change(column, in: row.table)
-                case (.removed, _) where !isPlan || column.before == nil: []
-                case (.removed, _): marked("-", "\(column.name): \(value(column.before, column, row.table))", .red)
-                case (.added, _) where column.after == nil: []
-                case (.added, true): marked("+", "\(column.name): \(value(column.after, column, row.table))", .green)
-                case (.added, false):
+                case (.removed, true) where column.before != nil:
+                    marked("-", "\(column.name): \(value(column.before, column, row.table))", .red)
+                case (.added, true) where column.after != nil:
+                    marked("+", "\(column.name): \(value(column.after, column, row.table))", .green)
+                case (.added, false) where column.after != nil:
                     [terminal.paragraphs("  \(column.name): \(value(column.after, column, row.table).visible())")]
+                default: []
                 }
             }
     }
 
     private func value(_ value: String?, _ column: PolicyChange.Column, _ table: String) -> String {
-        ChangeWords.local.value(value, of: column.name, in: table)
+        ChangeFormatter.local.value(value, of: column.name, in: table)
     }
 
     /// A column on one line, or the lines before and after where there are several.
@@ -61,54 +60,39 @@ struct ChangeText {
             terminal.styled(terminal.paragraphs("    \(sign) \(String($0).visible())", indentation: "      "), style)
         }
     }
-}
 
-extension ChangeText {
-    /// How many rows of a change that was made are shown one by one.
-    private static let mostRows = 20
-
-    /// What an edit changed, and how to undo it.
-    ///
-    /// - Parameters:
-    ///   - change: Nil: nothing.
-    ///   - database: Its name in messages.
+    /// What an edit changed, if anything, and how to undo it.
     static func report(_ change: PolicyChange?, database: String) -> String {
         let (terminal, database) = (Terminal.standardOutput, database.visible())
-        guard let change else { return "Nothing changed on \(database): the policy was like that already." }
+        guard let change else { return "Nothing changed on \(database): the policy was already like that." }
+        let mostRows = 20
         let more = change.rows.count - mostRows
         let rest = [
-            "and \(NumberText.count(Int64(more))) more. In all: \(ChangeWords.local.summary(change)).",
+            "and \(NumberText.count(Int64(more))) more. In all: \(ChangeFormatter.local.summary(change)).",
             "To see every row: \(PrintedCommand("history \(change.id) --details"))",
         ]
         let ending = [
             "Edited \(database).",
-            "This is change \(change.id). To take it back: \(PrintedCommand("undo \(change.id)"))",
+            "This is change \(change.id). To undo it: \(PrintedCommand("undo \(change.id)"))",
         ]
-        return
-            (change.rows.prefix(mostRows).flatMap(ChangeText(terminal: terminal).lines)
-            + ((more > 0 ? rest : []) + ending).map { terminal.paragraphs($0, indentation: "    ") })
-            .joined(separator: "\n")
+        let rows = change.rows.prefix(mostRows).flatMap(ChangeText(terminal: terminal).lines)
+        let sentences = ((more > 0 ? rest : []) + ending).map { terminal.paragraphs($0, indentation: "    ") }
+        return (rows + sentences).joined(separator: "\n")
     }
 
     /// A change in one line: its id, when, who, with what, what it did and why.
-    ///
-    /// - Parameter hasSummary: Whether it says what it did.
-    static func line(
-        _ change: PolicyChange,
-        hasSummary: Bool = true,
-        on terminal: Terminal = .standardOutput
-    ) -> String {
+    static func line(_ change: PolicyChange, hasSummary: Bool = true, on terminal: Terminal = .standardOutput) -> String
+    {
         let parts: [String?] = [
             terminal.styled("\(change.id)", .bold), TimeText.local(change.at), change.author.visible(),
             change.tool?.visible(), change.undoes.map { "undoes \($0)" },
-            hasSummary ? ChangeWords.local.summary(change) : nil,
+            hasSummary ? ChangeFormatter.local.summary(change) : nil,
             change.why.map { hasSummary ? "(\($0.visible()))" : $0.visible() },
         ]
         return parts.compactMap(\.self).joined(separator: "  ")
     }
 }
 
-extension ChangeWords {
-    /// With times in the local time zone.
-    static let local = ChangeWords { TimeText.local($0) }
+extension ChangeFormatter {
+    static let local = ChangeFormatter { TimeText.local($0) }
 }

@@ -9,10 +9,8 @@ struct ChartText {
     /// A place on the axis, or some of an axis of time that are taken together.
     private typealias Line = (name: String, checks: Int64?, values: [Double?])
 
-    /// The most lines of an axis of time.
     private var mostLines: Int { chart.shape == .stackedAreas ? 31 : 16 }
 
-    /// All of it, without a line break at its end.
     var text: String {
         let head = terminal.styled(chart.question.visible(), .bold) + "\n" + terminal.paragraphs(chart.answer.visible())
         guard !chart.isEmpty else { return head }
@@ -28,10 +26,8 @@ struct ChartText {
     }
 
     private var isOfNames: Bool { if case .names = chart.axis { true } else { false } }
-    /// Whether the numbers of each series have a column beside the bar.
     private var hasColumns: Bool { chart.series.count <= 2 }
     private var hasChecks: Bool { if case .time = chart.axis { !chart.checks.isEmpty } else { false } }
-    /// How many places a line takes together.
     private var size: Int { isOfNames ? 1 : max(1, (chart.axis.count + mostLines - 1) / mostLines) }
 
     private var header: [String] {
@@ -92,7 +88,6 @@ struct ChartText {
         )
     }
 
-    /// The character of each series.
     private var marks: [(Character, TextStyle)] {
         let letters: [(Character, TextStyle)] = [
             ("A", .green), ("B", .cyan), ("C", .blue), ("D", .magenta), ("E", .yellow), ("F", .red), ("G", .bold),
@@ -109,5 +104,36 @@ struct ChartText {
             "\(terminal.styled(String(mark.0), mark.1)) \(series.name.visible())"
         }
         return (names + (chart.shape == .lines ? ["\(Bar.several) several"] : [])).joined(separator: "  ")
+    }
+}
+
+/// Parts of a whole one behind the other, or values on a scale, as a bar of characters that is filled up with dots.
+struct Bar {
+    typealias Part = (part: Double, character: Character, style: TextStyle)
+
+    var parts: [Part]
+    /// Whether each is a point on the scale, and not a part of one whole.
+    var arePoints = false
+
+    /// The character of points that lie at the same place.
+    static let several: Character = "*"
+
+    func text(width: Int, on terminal: Terminal) -> String {
+        guard arePoints else {
+            var (bar, sum, drawn) = ("", 0.0, 0)
+            for (part, character, style) in parts {
+                sum += max(0, part)
+                let end = min(width, max(drawn + (part > 0 ? 1 : 0), Int((sum * Double(width)).rounded())))
+                bar += terminal.styled(String(repeating: character, count: end - drawn), style)
+                drawn = end
+            }
+            return bar + String(repeating: ".", count: width - drawn)
+        }
+        var cells = [String](repeating: ".", count: width)
+        for (value, character, style) in parts {
+            let cell = Int((min(1, max(0, value)) * Double(width - 1)).rounded())
+            cells[cell] = cells[cell] == "." ? terminal.styled(String(character), style) : String(Self.several)
+        }
+        return cells.joined()
     }
 }

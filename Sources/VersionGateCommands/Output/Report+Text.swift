@@ -1,10 +1,9 @@
-import Foundation
+import ArgumentParser
 import PolicyStore
 import Reports
 import UpdatePolicy
 
 extension Report {
-    /// For people on a terminal, without a line break at its end.
     func text(on terminal: Terminal = .standardOutput) -> String {
         var text = ""
         var last: Part?
@@ -68,16 +67,11 @@ extension Report {
     private func block(_ table: Table, _ terminal: Terminal) -> String {
         guard let rows = table.rows, table.columns.contains(where: { $0.title != nil }) else { return "" }
         guard !rows.isEmpty else { return terminal.paragraphs(text(table.ifEmpty).visible()) }
-        let columns = table.columns.indices.filter { index in
-            let column = table.columns[index]
-            return column.title != nil
-                && (column.isName
-                    || rows.contains { row in row[index].sentence.map { text($0) != column.silent } ?? false })
-        }
+        let columns = table.shownColumns(text: text)
         var lines = TextTable(columns.map { (table.columns[$0].title ?? "").uppercased() })
         for row in rows {
             let parts = row.compactMap { cell in
-                cell.bar.map { (part: $0, character: cell.isHigh ? "!" as Character : "#", style: cell.barStyle) }
+                cell.bar.map { part -> Bar.Part in cell.isHigh ? (part, "!", .red) : (part, "#", .green) }
             }
             lines.add(
                 columns.map { column in row[column].sentence.map { (text($0), $0.style) } ?? ("-", nil) },
@@ -92,12 +86,7 @@ extension Report {
     private func text(_ sentence: Sentence) -> String { sentence.text(at: now, time: TimeText.local) }
 }
 
-extension Cell {
-    fileprivate var barStyle: TextStyle { isHigh ? .red : .green }
-}
-
 extension Sentence {
-    /// How it stands out: as the tag that it is.
     fileprivate var style: TextStyle? {
         guard case .tag(_, let tone)? = segments.first, segments.count == 1 else { return nil }
         return switch tone {
@@ -110,8 +99,13 @@ extension Sentence {
     }
 }
 
-extension OutputOptions {
-    /// Prints a report in the format that was asked for.
+enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
+    case table, json
+}
+
+struct OutputOptions: ParsableArguments {
+    @Option(help: "How to print: table for people, json for programs.") var format: OutputFormat = .table
+
     func print(_ report: Report) {
         VersionGateCommands.print(format == .json ? report.json.lines : report.text())
     }

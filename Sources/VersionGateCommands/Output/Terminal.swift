@@ -1,20 +1,15 @@
 import Foundation
 
-/// The properties of an output stream: its width and whether it shows colours.
 struct Terminal: Sendable {
     /// The characters of a line; nil where the output is not a terminal, so that no line is broken.
     let width: Int?
     /// Whether colours are shown: only on a terminal, and not if `NO_COLOR` is set (https://no-color.org).
     let usesColor: Bool
 
-    /// A stream that is not a terminal.
     static let file = Terminal(width: nil, usesColor: false)
-    /// Where results go.
     static var standardOutput: Terminal { CommandContext.current.standardOutput }
-    /// Where errors, warnings and progress go.
     static var standardError: Terminal { CommandContext.current.standardError }
 
-    /// Whether the stream is a terminal.
     var isScreen: Bool { width != nil }
 
     init(width: Int?, usesColor: Bool) {
@@ -22,7 +17,6 @@ struct Terminal: Sendable {
         self.usesColor = usesColor
     }
 
-    /// The properties of a file descriptor.
     init(descriptor: Int32, environment: [String: String]) {
         guard isatty(descriptor) == 1 else {
             self = .file
@@ -34,7 +28,6 @@ struct Terminal: Sendable {
         usesColor = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// A text in a style, where colours are shown.
     func styled(_ text: String, _ style: TextStyle?) -> String {
         guard let style, usesColor, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
@@ -55,5 +48,59 @@ struct Terminal: Sendable {
                 .wrapped(to: max(width - max(start.count, indentation.count), 20))
                 .joined(separator: "\n" + indentation)
         }.joined(separator: "\n")
+    }
+
+    var chartWidth: Int { width ?? 80 }
+
+    /// Whether standard input and output are a terminal.
+    static var canAsk: Bool { CommandContext.current.hasKeyboard && standardOutput.isScreen }
+
+    /// Asks a question on standard output; `y` or `yes` is yes, anything else, also the end of the input, is no.
+    static func confirms(_ question: String) -> Bool {
+        print(standardOutput.paragraphs("\(question) [y/N] "), terminator: "")
+        fflush(nil)
+        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+        return answer == "y" || answer == "yes"
+    }
+}
+
+enum TextStyle: Int, Sendable {
+    case bold = 1
+    case faint = 2
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case blue = 34
+    case magenta = 35
+    case cyan = 36
+}
+
+/// Shows on a terminal what a command waits for, if that takes longer than a second.
+enum Progress {
+    /// Runs `body`; the activity is shown on standard error after one second, and erased at the end.
+    static func showing<Result>(
+        _ activity: String,
+        on terminal: Terminal = .standardError,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        guard terminal.isScreen else { return try await body() }
+        let sign = Task {
+            guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+            printError(terminal.styled("\(activity)...", .faint))
+            while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+            printError("\r\u{1B}[K")
+        }
+        func end() async {
+            sign.cancel()
+            await sign.value
+        }
+        do {
+            let result = try await body()
+            await end()
+            return result
+        } catch {
+            await end()
+            throw error
+        }
     }
 }

@@ -2,12 +2,9 @@ import Foundation
 import PolicyStore
 import UpdatePolicy
 
-/// Writes times for people.
-///
 /// A time is always spelled in the same way: in ISO 8601, to the second, with the offset of the local time zone. So it says
 /// what it is wherever it is copied to, and every option that takes a time can read it.
 enum TimeText {
-    /// A time: `2026-03-01T13:00:00+01:00`.
     static func local(_ time: Timestamp) -> String {
         let seconds = time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
         let offset = CommandContext.current.secondsAheadOfUTC(seconds)
@@ -22,7 +19,6 @@ enum TimeText {
         time.distance(from: now).map { "\(local(time)) (\($0))" } ?? local(time)
     }
 
-    /// How many seconds the clocks of this machine are ahead of UTC.
     @Sendable
     static func offsetOfThisMachine(at seconds: Int64) -> Int64 {
         var time = time_t(seconds)
@@ -44,6 +40,5 @@ enum TimeText {
 }
 
 extension Sentence {
-    /// The sentence with times in the local time zone.
     var local: String { text(at: nil, time: TimeText.local) }
 }

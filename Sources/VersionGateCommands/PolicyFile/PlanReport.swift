@@ -12,15 +12,11 @@ struct PlanReport {
     let unchanged: String
     /// What is said to people at the end where there are some: how they are made, or that nothing was.
     let ending: Sentence
-    /// The clients that rules are for, by key.
     var audiences: [String: String] = [:]
-    /// The warnings of the database.
     var warnings: [String] = []
-    /// The changes that it would take back.
     var takenBack = TakenBack(changes: [])
     let terminal: Terminal
 
-    /// For people, without a line break at its end.
     var text: String {
         guard let change else { return unchanged }
         let rows = ChangeText(terminal: terminal, isPlan: true, audiences: audiences)
@@ -34,14 +30,12 @@ struct PlanReport {
 
     private var atRevision: String { revision.map { " at revision \($0)" } ?? "" }
 
-    /// The numbers of rows that are added, changed and removed.
     private func counts(_ change: PolicyChange) -> String {
         [("add", PolicyChange.Kind.added), ("change", .changed), ("remove", .removed)]
             .map { verb, kind in "\(change.rows.count { $0.kind == kind }) to \(verb)" }
             .joined(separator: ", ")
     }
 
-    /// For programs.
     var json: JSONValue {
         let differences = (change?.rows ?? []).map { row -> JSONValue in
             let columns = row.columns.filter { $0.name != "id" && $0.before != $0.after }.map { column -> JSONValue in
@@ -62,14 +56,7 @@ struct PlanReport {
     static func audiences(before: [Rule], after: [Rule]) -> [String: String] {
         Dictionary((before + after).map { ($0.key, $0.who) }) { $1 }
     }
-}
 
-extension PlanReport {
-    /// The most characters of differences: a comment of GitHub has at most 65,536.
-    private static let mostCharacters = 40_000
-
-    /// For a comment of a pull request, without a line break at its end.
-    ///
     /// Whatever comes from the policy, from clients or from the database stands in code, where it is neither markup nor a
     /// link nor mentions anybody.
     func markdown(database: String) -> String {
@@ -98,7 +85,8 @@ extension PlanReport {
         var taken = 0
         let shown = lines.prefix { line in
             taken += line.count + 1
-            return taken <= Self.mostCharacters
+            // A comment of GitHub has at most 65,536.
+            return taken <= 40_000
         }
         let more = lines.count - shown.count
         return Report.fenced(Array(shown), language: "diff")

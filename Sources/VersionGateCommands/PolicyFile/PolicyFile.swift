@@ -6,8 +6,6 @@ import UpdatePolicy
 
 /// A policy file that was read; errors name the file and the line.
 struct PolicyFile: Sendable {
-    /// The name as messages show it.
-    private let name: String
     private let path: String
     /// The app that the file is about; nil: it is the whole policy.
     private let bundle: String?
@@ -15,35 +13,32 @@ struct PolicyFile: Sendable {
     /// The revision of which it was exported, as its first line says.
     private let origin: (revision: Int64, token: String)?
 
-    /// What the file would do to the policy as it is.
     struct Plan: Sendable {
         let present: EditedPolicy
         let difference: PolicyDifference
         let takenBack: TakenBack
     }
 
-    /// Reads the file, or standard input for `-`.
     init(_ path: String, bundle: String? = nil) throws {
-        (self.path, self.bundle, name) = (path, bundle, InputFile.name(path))
+        (self.path, self.bundle) = (path, bundle)
         let bytes = try InputFile.contents(path, upTo: PolicyDocument.largestFile, what: "the policy file")
         origin = PolicyDocument.origin(bytes)
-        do { document = try PolicyDocument(bytes) } catch { throw Self.error(error.faults, in: name) }
+        do { document = try PolicyDocument(bytes) } catch { throw Self.error(error.faults, in: path) }
     }
 
-    /// The rules of the file.
+    private var name: String { InputFile.name(path) }
+
     var rules: [Rule] { document.policy.rules }
 
-    /// Why the file may have been cut; nil if it ends with the mark of its end.
-    var doubt: String? {
+    /// Says that the file may have been cut; nil if it ends with the mark of its end.
+    var cut: String? {
         document.hasEndMark
             ? nil
-            : "\(name) does not end with the mark of YAML, so it may have been cut; check its end, and write as its last line: ..."
+            : "\(name) does not end with YAML's end mark, so it may have been cut off; check its end, and write as its last line: ..."
     }
 
     /// Compares the file with the policy, and finds the changes that it would take back, of those since the revision that it was
     /// exported from; of all where it does not say which, or where that was of another database.
-    ///
-    /// - Parameter revision: The revision that was planned for; nil: any.
     func plan(on database: DatabaseOptions, revision: Int64? = nil) async throws -> Plan {
         try await database.read { reports in
             let session = reports.session
@@ -64,13 +59,12 @@ struct PolicyFile: Sendable {
         }
     }
 
-    /// - Throws: `CommandError` where the file lacks a required value, or has what is not of its app.
     private func difference(from present: Policy) throws -> PolicyDifference {
         let appFaults = bundle.map { document.faults(ofApp: $0, in: present) } ?? []
-        guard appFaults.isEmpty else { throw Self.error(appFaults, in: name) }
+        guard appFaults.isEmpty else { throw Self.error(appFaults, in: path) }
         let difference = PolicyDifference(from: bundle.map { present.part(of: $0) } ?? present, to: document.policy)
         let faults = document.faults(of: difference) + templateFaults(difference)
-        guard faults.isEmpty else { throw Self.error(faults, in: name) }
+        guard faults.isEmpty else { throw Self.error(faults, in: path) }
         return difference
     }
 
@@ -81,36 +75,20 @@ struct PolicyFile: Sendable {
             let template = FeedTemplate(
                 name: row["name"].text ?? "", contentType: row["content_type"].text ?? "", body: row["body"].text ?? ""
             )
-            do throws(FeedTemplateFault) {
-                _ = try ParsedTemplate(template)
-                return nil
-            } catch {
-                let position = document.position(table: .feedTemplates, index: edit.index, column: "body")
-                return PolicyFileFault(
-                    position ?? FilePosition(line: 1, column: 1),
-                    "the feed \(template.name): line \(error.line), column \(error.column) of the body: \(error.message)",
-                    hint: error.hint
-                )
-            }
+            guard let fault = template.fault else { return nil }
+            let position = document.position(table: .feedTemplates, index: edit.index, column: "body")
+            return PolicyFileFault(
+                position ?? FilePosition(line: 1, column: 1),
+                "the feed \(template.name): line \(fault.line), column \(fault.column) of the body: \(fault.message)",
+                hint: fault.hint
+            )
         }
     }
 
-    private static func error(_ faults: [PolicyFileFault], in name: String) -> CommandError {
-        CommandError(
-            faults.map { $0.description(file: name).visible(keepsNewlines: true) }.joined(separator: "\n")
-        )
-    }
-}
-
-// MARK: - What is not meant
-
-extension PolicyFile {
-    /// A command about the file.
-    private func command(_ verb: String) -> PrintedCommand {
-        PrintedCommand("\(verb) \(path.shellWord)\(scope)")
+    private static func error(_ faults: [PolicyFileFault], in path: String) -> CommandError {
+        CommandError(faults.map { $0.description(file: InputFile.name(path)) }.joined(separator: "\n"))
     }
 
-    /// The option for the app.
     var scope: String { bundle.map { " --bundle \($0.shellWord)" } ?? "" }
 
     /// Warns where the file seems to be the part of one app, and is taken for the whole policy.
@@ -118,21 +96,20 @@ extension PolicyFile {
         guard bundle == nil, document.policy.apps.count == 1, present.apps.count > 1,
             let app = document.policy.apps.first
         else { return }
-        CommandError(
-            "\(name) has one app, and the policy has \(present.apps.count), of which the others go; did you mean --bundle: "
+        warn(
+            "\(name) has one app, but the policy has \(present.apps.count); the others would be removed; did you mean --bundle: "
                 + "\(PrintedCommand("\(command) \(path.shellWord) --bundle \(app.bundle.shellWord)"))"
-        ).printAsWarning()
+        )
     }
 
-    /// Refuses to take back what was done to stop harm.
     func requireNoBrakes(_ takenBack: TakenBack) throws {
         let brakes = takenBack.lines(takenBack.changes.filter(\.isBrake))
         guard !brakes.isEmpty else { return }
         throw CommandError(
             "\(name) would take back what was done to stop harm; nothing was changed:\n"
                 + brakes.joined(separator: "\n").visible(keepsNewlines: true)
-                + "\nWrite into the file what is to stay, from `\(PrintedCommand("export\(scope)"))`; if it is meant to be taken back, "
-                + "repeat it with --over-brakes"
+                + "\nWrite what should stay into the file (see `\(PrintedCommand("export\(scope)"))`); to take it back anyway, "
+                + "repeat this with --over-brakes"
         )
     }
 
@@ -148,18 +125,13 @@ extension PolicyFile {
                 guard rows.count >= 3, rows.count * 10 > total else { continue }
                 throw CommandError(
                     "\(name) would remove \(rows.count) of the \(total) \(noun) \(bundle.map { "of \($0)" } ?? "for every app"); "
-                        + "nothing was changed; look at it with `\(PrintedCommand("plan \(path.shellWord)"))`, and if it is meant, "
+                        + "nothing was changed; check it with `\(PrintedCommand("plan \(path.shellWord)"))`; if it is intended, "
                         + "repeat it with --removals"
                 )
             }
         }
     }
-}
 
-// MARK: - What the database refuses
-
-extension PolicyFile {
-    /// Runs `body`, and reports refusals with the lines of the file.
     func explaining<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -172,17 +144,18 @@ extension PolicyFile {
     }
 
     private func error(_ conflict: PolicyConflict) -> CommandError {
-        CommandError("\(conflict)\nNothing was changed. See what the file changes now: \(command("plan"))")
+        CommandError(
+            "\(conflict)\nNothing was changed. See what the file changes now: \(PrintedCommand("plan \(path.shellWord)\(scope)"))"
+        )
     }
 
     private func description(_ refusal: PolicyRefusal) -> String {
         let position = document.position(table: refusal.table, index: refusal.index, column: refusal.column)
         let location = position.map { "\(name):\($0)" } ?? name
-        return "\(location): \(CommandError(refusal.error, in: .policyFile).description)"
+        return "\(location): \(CommandError(refusal.error, isInFile: true).description)"
     }
 }
 
-/// The changes that a policy file would take back.
 struct TakenBack: Sendable {
     var changes: [TakenBackChange]
     var now: Timestamp?
@@ -190,16 +163,15 @@ struct TakenBack: Sendable {
     /// The most of them that are named, and the most parts of each.
     private static let (mostChanges, mostParts) = (20, 5)
 
-    /// Whether any was made to stop harm.
     var hasBrakes: Bool { changes.contains(where: \.isBrake) }
 
-    /// A line for each of some changes.
     func lines(_ changes: [TakenBackChange]) -> [String] {
         let lines = changes.prefix(Self.mostChanges).map { taken in
             let change = taken.change
             let more = taken.parts.count - Self.mostParts
             let parts =
-                taken.parts.prefix(Self.mostParts).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+                taken.parts.prefix(Self.mostParts).map(Self.words(ofPart:)).joined(separator: ", ")
+                + (more > 0 ? " and \(more) more" : "")
             return "  change \(change.id) by \(change.role)\(change.tool.map { " with \($0)" } ?? ""),"
                 + " \(now.map { TimeText.local(change.at, from: $0) } ?? "\(change.at)"): \(parts)"
         }
@@ -207,12 +179,16 @@ struct TakenBack: Sendable {
         return lines + (more > 0 ? ["  and \(more) more"] : [])
     }
 
-    /// All of them for people; nil: none.
+    /// A part as people read it: `rule k: enabled` for `rules k: enabled`.
+    private static func words(ofPart part: String) -> String {
+        let table = part.prefix { $0 != " " }
+        return ChangeFormatter.noun(String(table)) + part.dropFirst(table.count)
+    }
+
     var text: String? {
         changes.isEmpty ? nil : "Takes back:\n" + lines(changes).joined(separator: "\n").visible(keepsNewlines: true)
     }
 
-    /// For programs.
     var json: JSONValue {
         .array(
             changes.map { taken in
@@ -222,16 +198,5 @@ struct TakenBack: Sendable {
                 ]
             }
         )
-    }
-}
-
-extension Policy {
-    /// The part of one app.
-    ///
-    /// - Throws: `CommandError` if there is no such app.
-    func part(ofApp bundle: String) throws -> Policy {
-        let part = part(of: bundle)
-        guard !part.apps.isEmpty else { throw CommandError.noSuchApp(bundle, among: apps.map(\.bundle)) }
-        return part
     }
 }

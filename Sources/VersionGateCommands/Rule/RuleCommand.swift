@@ -1,21 +1,20 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
-/// `versiongate rule`: the messages and their conditions.
 struct RuleCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "rule", "Add, show, change, enable, roll out, hold, translate and remove rules.",
+        #"versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --title "Please update" --text "{app} {target} is available.""#,
         discussion: """
             A rule is a message and the conditions under which it is shown. A condition that is left out does not \
             count. A new rule reaches nobody until it is enabled.
             """,
-        examples: [
-            #"versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --title "Please update" --text "{app} {target} is available.""#
-        ],
         subcommands: [
-            EditCommand<RuleAdd>.self, RuleListCommand.self, RuleShowCommand.self, EditCommand<RuleEdit>.self,
+            EditCommand<RuleAdd>.self, ReadCommand<RuleList>.self, ReadCommand<RuleShow>.self,
+            EditCommand<RuleEdit>.self,
             EditCommand<RuleCopy>.self, EditCommand<RuleEnable>.self, EditCommand<RuleDisable>.self,
             EditCommand<RuleRollout>.self, EditCommand<RuleRamp>.self, EditCommand<RuleHold>.self,
             EditCommand<RuleResume>.self, EditCommand<RuleTranslate>.self, EditCommand<RuleRemove>.self,
@@ -23,35 +22,27 @@ struct RuleCommand: AsyncParsableCommand {
     )
 }
 
-/// The argument that names a rule.
-struct RuleKey: ParsableArguments {
-    @Argument(help: "The key of the rule.") var key: String
-}
-
 struct RuleAdd: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "add", "Add a rule; it reaches nobody until it is enabled.",
-        examples: [
-            #"versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --link store --title "Please update" --text "{app} {target} is available.""#,
-            #"versiongate rule add maintenance --ends-at +2h --lockout --lockout-without-update --enable --title "Maintenance" --text "We are back at 18:00.""#,
-        ]
+        #"versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --link store --title "Please update" --text "{app} {target} is available.""#,
+        #"versiongate rule add maintenance --ends-at +2h --lockout --lockout-without-update --enable --title "Maintenance" --text "We are back at 18:00.""#
     )
 
     @Argument(help: "The rule's key: lower-case letters, digits, dots, underscores and hyphens. It never changes.")
     var key: String
-
     @Option(help: "The message's title, up to 200 characters.") var title: String
     @Option(help: "The message's text, up to 4,000 characters. {app}, {target} and {date} are filled in.")
     var text: String
     @OptionGroup(title: "Conditions and message") var columns: RuleOptions
     @Option(percent: "The share of installs that the rule reaches, with up to two decimals.")
-    var rollout: PercentArgument?
+    var rollout: String?
     @Flag(help: "Turn the rule on at once.") var enable = false
 
     private var edit: ColumnEdit<Rule> {
         ColumnEdit(
             [
-                GivenColumn(\.title, title), GivenColumn(\.text, text), GivenColumn(\.rollout, rollout?.number),
+                GivenColumn(\.title, title), GivenColumn(\.text, text), GivenColumn(\.rollout, rollout),
                 GivenColumn(\.enabled, enable ? true : nil),
             ] + columns.given
         )
@@ -76,25 +67,80 @@ struct RuleAdd: EditVerb {
     }
 
     func notes(isDryRun: Bool) -> [String] {
-        let isForAll = columns.bundle == nil && !isDryRun
-        return
-            (isForAll
-            ? ["The rule is for every app; for one app: \(PrintedCommand("rule edit \(key) --bundle BUNDLE"))"] : [])
-            + edit.meanings
+        let cure = "The rule is for every app; for one app: \(PrintedCommand("rule edit \(key) --bundle BUNDLE"))"
+        return (columns.bundle == nil && !isDryRun ? [cure] : []) + edit.meanings
+    }
+}
+
+struct RuleList: ReadVerb {
+    static let configuration = command(
+        "list", "List the rules: those that send messages first, those that are disabled or over last.",
+        "versiongate rule list --bundle com.example.doto", #"versiongate rule list --search "please update""#,
+        discussion: """
+            STATUS is the same as in the view rule_status; `versiongate rule show` says why. Rules of one kind are in \
+            the order of their messages, which is that of --format json as well.
+            """
+    )
+
+    @Option("bundle", "Only the rules of this app, and those for every app.") var bundle: String?
+    @Option("text", "Only rules with this in their key, title, text, note or translations; case does not count.")
+    var search: String?
+
+    func report(_ reports: PolicyReports, as format: OutputFormat) throws -> Report {
+        try reports.warnOfUnknownApp(bundle)
+        let now = try reports.now
+        var rules = try reports.rules(bundle: bundle, search: search)
+        if rules.contains(where: { $0.status.locksOut($0.rule) }) {
+            try reports.brake.map { warn($0) }
+        }
+        if format == .table {
+            // What sends messages comes before what may do so by itself, and that before what does not.
+            let ranks = Dictionary(grouping: rules) { _, status in
+                status.name.isSent ? 0 : status.name == .disabled || status.name == .ended ? 2 : 1
+            }
+            rules = (0...2).flatMap { ranks[$0] ?? [] }
+        }
+        return .rules(rules, at: now, ifEmpty: nothingFound)
+    }
+
+    private var nothingFound: Sentence {
+        let app = bundle.map { " of \($0)" } ?? ""
+        if let search { return "No rule\(app) has \"\(search)\" in it." }
+        return "No rules\(app). To add one: \(command: "rule add --help")"
+    }
+}
+
+struct RuleShow: ReadVerb {
+    static let configuration = command(
+        "show", "Show a rule with its texts, its planned steps and what its ranges mean.",
+        "versiongate rule show update-1.2"
+    )
+
+    @Argument(help: "The key of the rule.") var key: String
+
+    func report(_ reports: PolicyReports, as _: OutputFormat) throws -> Report {
+        guard let (rule, status) = try reports.rule(key) else {
+            throw try CommandError.noSuchRule(key, reports.session)
+        }
+        return .rule(
+            rule, status,
+            fuse: rule.fuse == nil ? nil : try FuseStatus.all(reports.session)?.first { $0.rule == key },
+            brake: status.locksOut(rule) ? try reports.brake : nil, at: try reports.now
+        )
     }
 }
 
 struct RuleEdit: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "edit", "Change the conditions or the message of a rule.",
+        "versiongate rule edit update-1.2 --versions '<1.1.5' --clear region",
         discussion: """
             An option replaces the whole value: --platform ios --platform android leaves these two. --clear takes a \
             condition away.
-            """,
-        examples: ["versiongate rule edit update-1.2 --versions '<1.1.5' --clear region"]
+            """
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
     @Option(help: "The message's title, up to 200 characters.") var title: String?
     @Option(help: "The message's text, up to 4,000 characters. {app}, {target} and {date} are filled in.")
     var text: String?
@@ -112,7 +158,7 @@ struct RuleEdit: EditVerb {
     }
 
     func validate() throws {
-        let key = rule.key.shellWord
+        let key = self.key.shellWord
         if let rollout {
             throw ValidationError(
                 "The rollout has a command of its own: \(PrintedCommand("rule rollout \(key) \(rollout.shellWord)"))"
@@ -132,7 +178,7 @@ struct RuleEdit: EditVerb {
     func values(_ clock: CommandClock) throws -> [ColumnValue<Rule>] { try edit.values(clock) }
 
     func edit(_ editor: PolicyEditor, _ values: [ColumnValue<Rule>]) throws {
-        try editor.edit(rule: rule.key, set: values)
+        try editor.edit(rule: key, set: values)
     }
 
     func warnings(_ session: PostgresSession) throws -> [String] {
@@ -143,19 +189,17 @@ struct RuleEdit: EditVerb {
 }
 
 struct RuleCopy: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "copy", "Add a rule like another, with its texts and its steps.",
+        "versiongate rule copy update-1.2 update-1.3",
+        "versiongate rule copy old-ios old-ios-fleet --bundle com.example.fleet",
         discussion: """
-            The copy is disabled unless --enable is given, also where the rule is enabled. Clients know a message by its \
-            key, so they see that of the copy as a new one.
-            """,
-        examples: [
-            "versiongate rule copy update-1.2 update-1.3",
-            "versiongate rule copy old-ios old-ios-fleet --bundle com.example.fleet",
-        ]
+            The copy is disabled unless --enable is given, also where the rule is enabled. Clients know a message by \
+            its key, so they see that of the copy as a new one.
+            """
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
     @Argument(help: "The key of the copy.") var new: String
     @Option(help: "The app of the copy; that of the rule unless given.") var bundle: String?
     @Flag(help: "Turn the copy on at once.") var enable = false
@@ -166,107 +210,175 @@ struct RuleCopy: EditVerb {
     }
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        guard try editor.copyRule(rule.key, to: new, bundle: bundle, enabled: enable) else {
-            throw try CommandError.noSuchRule(rule.key, editor.session)
+        guard try editor.copyRule(key, to: new, bundle: bundle, enabled: enable) else {
+            throw try CommandError.noSuchRule(key, editor.session)
         }
     }
 }
 
 struct RuleEnable: EditVerb {
-    static let configuration = CommandConfiguration(
-        "enable", "Turn a rule on.",
-        examples: ["versiongate rule enable update-1.2"]
-    )
+    static let configuration = command("enable", "Turn a rule on.", "versiongate rule enable update-1.2")
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
 
-    func edit(_ editor: PolicyEditor, _: Void) throws { try editor.edit(rule: rule.key, set: [.init(\.enabled, true)]) }
+    func edit(_ editor: PolicyEditor, _: Void) throws { try editor.edit(rule: key, set: [.init(\.enabled, true)]) }
 }
 
 struct RuleDisable: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "disable", "Turn a rule off; it reaches nobody until it is enabled again.",
-        examples: [#"versiongate rule disable update-1.2 --why "wrong text""#]
+        #"versiongate rule disable update-1.2 --why "wrong text""#
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try editor.edit(rule: rule.key, set: [.init(\.enabled, false)])
+        try editor.edit(rule: key, set: [.init(\.enabled, false)])
     }
 }
 
 struct RuleRollout: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "rollout", "Set the share of installs that a rule reaches, from now on.",
+        "versiongate rule rollout update-1.2 25%",
         discussion:
-            "Raising the share only adds installs; none is dropped. Planned steps of the rule are removed, and a hold ends.",
-        examples: ["versiongate rule rollout update-1.2 25%"]
+            "Raising the share only adds installs; none is dropped. Planned steps of the rule are removed, and a hold ends."
     )
 
-    @OptionGroup var rule: RuleKey
-
+    @Argument(help: "The key of the rule.") var key: String
     @Argument(help: "0 to 100, with up to two decimals; a percent sign may follow.", transform: PercentArgument.parse)
-    var percent: PercentArgument
+    var percent: String
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try editor.lock(where: [.init(\Rule.key, rule.key)])
-        try editor.delete(where: [ColumnValue<RolloutStep>.owner(rule.key)])
-        try editor.edit(rule: rule.key, set: [.init(\.rollout, written: percent.number), .init(\.heldAt, nil)])
+        try editor.lock(where: [.init(\Rule.key, key)])
+        try editor.delete(where: [ColumnValue<RolloutStep>.owner(key)])
+        try editor.edit(rule: key, set: [.init(\.rollout, written: percent), .init(\.heldAt, nil)])
     }
 }
 
 struct RuleHold: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "hold", "Hold a rule's planned steps: it keeps the share that it has now.",
-        discussion: "Whoever gets the message goes on getting it; nobody is added until `versiongate rule resume`.",
-        examples: [#"versiongate rule hold update-1.2 --why "more crashes""#]
+        #"versiongate rule hold update-1.2 --why "more crashes""#,
+        discussion: "Whoever gets the message goes on getting it; nobody is added until `versiongate rule resume`."
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try editor.edit(rule: rule.key)
-        try editor.hold(rule: rule.key)
+        try editor.edit(rule: key)
+        try editor.hold(rule: key)
     }
 
-    func summary(_ session: PostgresSession) throws -> String? { try RuleRamp.summary(ofRule: rule.key, session) }
+    func summary(_ session: PostgresSession) throws -> String? { try RuleRamp.summary(ofRule: key, session) }
 }
 
 struct RuleResume: EditVerb {
-    static let configuration = CommandConfiguration(
-        "resume", "Let the steps of a rule that is held go on.",
-        discussion: "The steps that are left move by as long as the rule was held, so none is left out.",
-        examples: ["versiongate rule resume update-1.2"]
+    static let configuration = command(
+        "resume", "Let the steps of a rule that is held go on.", "versiongate rule resume update-1.2",
+        discussion: "The steps that are left move by as long as the rule was held, so none is left out."
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try editor.edit(rule: rule.key)
-        try editor.resume(rule: rule.key)
+        try editor.edit(rule: key)
+        try editor.resume(rule: key)
     }
 
-    func summary(_ session: PostgresSession) throws -> String? { try RuleRamp.summary(ofRule: rule.key, session) }
+    func summary(_ session: PostgresSession) throws -> String? { try RuleRamp.summary(ofRule: key, session) }
 }
 
 struct RuleRemove: EditVerb {
-    static let configuration = CommandConfiguration(
-        "remove", "Remove a rule with its texts and steps.",
+    static let configuration = command(
+        "remove", "Remove a rule with its texts and steps.", "versiongate rule remove update-1.2",
         discussion: """
             To stop a rule for a while, disable it instead. It shows what is removed and which checks that affects, \
             and asks on a terminal; in scripts it needs --yes.
-            """,
-        examples: ["versiongate rule remove update-1.2"]
+            """
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
 
     var asksAboutRemovals: Bool { true }
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        guard try editor.delete(where: [.init(\Rule.key, rule.key)]) > 0 else {
-            throw try CommandError.noSuchRule(rule.key, editor.session)
+        guard try editor.delete(where: [.init(\Rule.key, key)]) > 0 else {
+            throw try CommandError.noSuchRule(key, editor.session)
+        }
+    }
+}
+
+struct RuleOptions: ParsableArguments {
+    @Option(help: "The app; without it, the rule is for every app.") var bundle: String?
+    @Option("range", "App versions, as a range: '<1.2', '>=2.3 <2.3.5', '1.2.x || 1.4'.") var versions: String?
+    @Option("range", "Builds, as a range.") var builds: String?
+    @Option("range", "Versions of the operating system, as a range.") var os: String?
+    @Option(each: "platform", "A platform (ios, android, macos, ...)") var platforms: [String]
+    @Option(each: "region", "A country, as two upper-case letters (JP)", valueName: "country") var regions: [String]
+    @Option(each: "language", "A language (de, zh-Hant)") var languages: [String]
+    @Option(
+        name: .customLong("attribute"),
+        help: .init(
+            "A value that another member of the check may have, also several of one name; can be repeated.",
+            valueName: "name=value"
+        ),
+        transform: NamedValue.attribute
+    )
+    var attributes: [NamedValue] = []
+    @Option("version", "The version that clients are asked to reach, as soon as they can get it.") var target: String?
+    @Option(duration: "How long a release must have been live: '2 days', '36h'.") var soak: String?
+    @Option(time: "When the rule begins to apply.") var startsAt: TimeArgument?
+    @Option(time: "When it ceases to apply.") var endsAt: TimeArgument?
+    @Option("url|store", "Where the message leads: a URL, or 'store' for the app's store link.") var link: String?
+    @Option(duration: "How long after it was shown the message may be shown again: '1 day', '36h'.") var remind: String?
+    @Option(number: "How often the message may be shown on one installation, 1 to 1,000.") var shows: Int64?
+    @Flag(column: "Let people choose never to see the message again.") var skippable: Bool?
+    @Flag(column: "Lock the app until it is updated. Sent only to clients that have a way out.") var lockout: Bool?
+    @Flag(column: "Lock out clients without a way out as well (maintenance, end of a platform).")
+    var lockoutWithoutUpdate: Bool?
+    @Option(percent: "Remove the lockout automatically above this share of an app's checks.") var fuse: String?
+    @Flag(column: "When this message is sent, send none after it.") var final: Bool?
+    @Option(number: "The order of messages; lower comes first.") var position: Int64?
+    @Option(help: "A note for the people who edit; never sent.") var note: String?
+
+    var given: [GivenColumn<Rule>?] {
+        typealias Given = GivenColumn<Rule>
+        return [
+            Given(\.bundle, bundle), Given(\.versions, versions), Given(\.builds, builds), Given(\.os, os),
+            Given(\.platforms, platforms), Given(\.regions, regions), Given(\.languages, languages),
+            Given(\.attributes, attributes), Given(\.target, target), Given(\.soak, soak),
+            Given(\.startsAt, startsAt), Given(\.endsAt, endsAt), Given(\.link, link), Given(\.remind, remind),
+            Given(\.shows, shows), Given(\.skippable, skippable), Given(\.lockout, lockout),
+            Given(\.lockoutWithoutUpdate, lockoutWithoutUpdate), Given(\.fuse, fuse), Given(\.final, final),
+            Given(\.position, position), Given(\.note, note),
+        ]
+    }
+
+    var warnings: [String] {
+        attributes.compactMap { attribute in
+            let value = attribute.value
+            guard value.wholeMatch(of: /True|TRUE|False|FALSE|.*\*/) != nil else { return nil }
+            let cure = value.hasSuffix("*") ? "write each value" : "a boolean is \(value.lowercased())"
+            return
+                "Warning: --attribute \(attribute.name)=\(value) is compared letter by letter, without wildcards; \(cure)"
+        }
+    }
+}
+
+/// What a shell does not do with a text, and somebody may have meant.
+enum MessageText {
+    static func warnings(title: String?, text: String?) -> [String] {
+        [("--title", title), ("--text", text)].compactMap { option, text in
+            guard let text else { return nil }
+            if text.wholeMatch(of: /@\S+/) != nil {
+                return
+                    "Warning: \(option) is \(text), and no file is read; write \(option) \"$(cat \(text.dropFirst()))\""
+            }
+            guard text.contains("\\n") else { return nil }
+            return
+                "Warning: \(option) has \\n in it, two characters that are shown as they are; to write a line break: "
+                + "\(option) $\(text.shellWord.hasPrefix("'") ? text.shellWord : "'\(text)'")"
         }
     }
 }

@@ -4,27 +4,23 @@ import Postgres
 import UpdatePolicy
 
 struct RuleRamp: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "ramp", "Plan a rule's rollout in steps, each from its time on.",
+        "versiongate rule ramp update-1.2 5%@now 25%@+1h 100%@+24h", "versiongate rule ramp update-1.2 --clear",
         discussion: """
-            The steps replace those that were planned before, and a hold ends. Nobody needs to be awake for them: the clock at the \
-            time of a check decides. Until the first of them, an enabled rule keeps its present share.
-            """,
-        examples: [
-            "versiongate rule ramp update-1.2 5%@now 25%@+1h 100%@+24h",
-            "versiongate rule ramp update-1.2 --clear",
-        ]
+            The steps replace those that were planned before, and a hold ends. Nobody needs to be awake for them: the \
+            clock at the time of a check decides. Until the first of them, an enabled rule keeps its present share.
+            """
     )
 
-    /// A percentage and the time from which it holds: `25%@+1h`.
     struct Step: Sendable {
-        let percent: PercentArgument
+        let percent: String
         let time: TimeArgument
 
         static func parse(_ argument: String) throws -> Step {
             let halves = argument.split(separator: "@", omittingEmptySubsequences: false)
             guard halves.count == 2, halves[0].first?.isNumber == true || halves[0].hasPrefix("-") else {
-                throw CommandError("write a percentage, \"@\" and the time from which on it holds: 25%@+1h")
+                throw CommandError("write a percentage, \"@\" and the time from which it applies: 25%@+1h")
             }
             return Step(
                 percent: try PercentArgument.parse(String(halves[0])),
@@ -33,14 +29,12 @@ struct RuleRamp: EditVerb {
         }
     }
 
-    @OptionGroup var rule: RuleKey
-
+    @Argument(help: "The key of the rule.") var key: String
     @Argument(
         help: ArgumentHelp("The steps; percentages never fall over time.", valueName: "percent@time"),
         transform: Step.parse
     )
     var steps: [Step] = []
-
     @Flag(help: "Remove the planned steps and keep the percentage that is in force now.") var clear = false
 
     func validate() throws {
@@ -49,9 +43,8 @@ struct RuleRamp: EditVerb {
         }
     }
 
-    /// When the steps are, and what now is.
     func values(_ clock: CommandClock) throws -> (now: Timestamp, times: [Timestamp]) {
-        let times = try steps.map { try clock.moment($0.time, of: "step \($0.percent.number)%") }
+        let times = try steps.map { try clock.moment($0.time, of: "step \($0.percent)%") }
         if let again = times.indices.first(where: { times[..<$0].contains(times[$0]) }) {
             throw CommandError("two steps are at \(TimeText.local(times[again])); leave one of them out")
         }
@@ -59,19 +52,18 @@ struct RuleRamp: EditVerb {
     }
 
     func edit(_ editor: PolicyEditor, _ values: (now: Timestamp, times: [Timestamp])) throws {
-        try editor.edit(rule: rule.key)
-        guard !clear else { return try editor.keepRolloutInForce(rule: rule.key) }
-        let steps = zip(steps, values.times).map { (time: $1, percent: $0.percent.number) }
-        try editor.ramp(rule: rule.key, steps, now: values.now)
+        try editor.edit(rule: key)
+        guard !clear else { return try editor.keepRolloutInForce(rule: key) }
+        let steps = zip(steps, values.times).map { (time: $1, percent: $0.percent) }
+        try editor.ramp(rule: key, steps, now: values.now)
     }
 
-    /// Where the ramp of a rule stands, and how it goes on.
     static func summary(ofRule key: String, _ session: PostgresSession) throws -> String? {
         guard let rule = try PolicyReports(session).rule(key)?.rule else { return nil }
         let now = try CommandClock(session).now
         let share = "\(rule.rollout(at: now)) %"
         if let since = rule.holdInForce(at: now) {
-            return "\(key) is held at \(share) since \(TimeText.local(since, from: now)). "
+            return "\(key) has been held at \(share) since \(TimeText.local(since, from: now)). "
                 + "To let it go on: \(PrintedCommand("rule resume \(key)"))"
         }
         let coming = rule.effectiveSteps.filter { now < $0.at }.map {
@@ -83,17 +75,14 @@ struct RuleRamp: EditVerb {
 }
 
 struct RuleTranslate: EditVerb {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "translate", "Give a rule's message in another language.",
-        discussion:
-            "Clients get the best match for their language (zh-Hant-TW, zh-Hant, zh), else the rule's own text.",
-        examples: [
-            #"versiongate rule translate update-1.2 de --title "Bitte aktualisieren" --text "{app} {target} ist da.""#,
-            "versiongate rule translate update-1.2 de --remove",
-        ]
+        #"versiongate rule translate update-1.2 de --title "Bitte aktualisieren" --text "{app} {target} ist da.""#,
+        "versiongate rule translate update-1.2 de --remove",
+        discussion: "Clients get the best match for their language (zh-Hant-TW, zh-Hant, zh), else the rule's own text."
     )
 
-    @OptionGroup var rule: RuleKey
+    @Argument(help: "The key of the rule.") var key: String
     @Argument(help: "The language, as a BCP 47 tag: de, pt-BR, zh-Hant.") var language: String
     @Option(help: "The title in that language.") var title: String?
     @Option(help: "The text in that language.") var text: String?
@@ -109,7 +98,6 @@ struct RuleTranslate: EditVerb {
     }
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        let key = rule.key
         try editor.edit(rule: key)
         let translation: [ColumnValue<RuleText>] = [.owner(key), .init(\.language, language)]
         if remove {
@@ -120,9 +108,8 @@ struct RuleTranslate: EditVerb {
             }
             return
         }
-        var changes: [ColumnValue<RuleText>] = []
-        if let title { changes.append(.init(\.title, title)) }
-        if let text { changes.append(.init(\.text, text)) }
+        let given: [ColumnValue<RuleText>?] = [title.map { .init(\.title, $0) }, text.map { .init(\.text, $0) }]
+        let changes = given.compactMap(\.self)
         if try editor.update(where: translation, set: changes) > 0 { return }
         guard title != nil, text != nil else {
             throw CommandError("the rule \(key) has no text in \(language) yet; give both --title and --text")

@@ -2,6 +2,7 @@ import Logging
 import PolicyStore
 import Postgres
 import PrivatePostgres
+import UpdatePolicy
 
 /// Prepares the database for a server: starts the private one, and migrates where the server may do that.
 actor DatabasePreparation {
@@ -9,17 +10,10 @@ actor DatabasePreparation {
     private let migrates: Bool
     private let logger: Logger
     private var running: RunningDatabase?
-    /// The migration, which several connections wait for.
     private var migration: Task<Void, any Error>?
 
-    /// How long the server waits for a silent database, and to connect, which takes five round trips; checks and other
-    /// attempts do not wait meanwhile.
-    private static let timeout: Duration = .seconds(10)
-
     init(source: DatabaseSource, migrates: Bool, logger: Logger) {
-        self.source = source
-        self.migrates = migrates
-        self.logger = logger
+        (self.source, self.migrates, self.logger) = (source, migrates, logger)
     }
 
     /// Starts the private PostgreSQL, so that a failure is reported at the start, and again where it died.
@@ -36,21 +30,18 @@ actor DatabasePreparation {
         return database
     }
 
-    /// The database, which is migrated once.
     private func database() async throws -> RunningDatabase {
         let database = try await start()
         if migrates { try await migrate(database) }
         return database
     }
 
-    /// The configuration for a connection of the server.
-    ///
-    /// - Parameter role: Who logs in to the private PostgreSQL; an address says that itself.
     func configuration(as role: DatabaseRole = .server) async throws -> PostgresConfiguration {
         var configuration = try await database().configuration(as: role)
         configuration.applicationName = "versiongate serve"
-        configuration.responseTimeout = Self.timeout
-        configuration.connectTimeout = Self.timeout
+        // For a silent database, and to connect, which takes five round trips; checks do not wait meanwhile.
+        configuration.responseTimeout = .seconds(10)
+        configuration.connectTimeout = .seconds(10)
         return configuration
     }
 
@@ -78,18 +69,60 @@ actor DatabasePreparation {
         }
     }
 
-    /// Gives an empty policy in the private PostgreSQL the example.
-    ///
-    /// - Returns: Whether the app of the example is there.
     nonisolated func addExample() async throws -> Bool {
         try await database().withConnection(as: .admin, logger: logger, on: .file) { connection in
-            try await ExamplePolicy.add(PolicyEditing(connection, logger: logger))
+            try await ExamplePolicy.add(PolicyTransaction(connection, logger: logger))
         }
     }
 
-    /// Stops the private PostgreSQL unless others use it.
     func finish() async throws {
         if case .leased(let lease)? = running { try await lease.releaseAndWait() }
         running = nil
+    }
+}
+
+/// The example that `serve --example` gives an empty policy: an app, and a rule that asks people to update.
+enum ExamplePolicy {
+    private static let bundle = "com.example.hello"
+
+    static func add(_ editing: PolicyTransaction) async throws -> Bool {
+        let (isEmpty, isThere) = try await editing.prepare(commits: true) { session in
+            let row = try session.query(
+                """
+                SELECT NOT EXISTS (SELECT FROM public.apps) AND NOT EXISTS (SELECT FROM public.rules),
+                    EXISTS (SELECT FROM public.apps WHERE bundle = $1)
+                """,
+                [bundle]
+            ).first
+            return (try row?.decode(0, as: Bool.self) ?? false, try row?.decode(1, as: Bool.self) ?? false)
+        }
+        guard isEmpty else { return isThere }
+        let osUser = EditOptions.osUser(CommandContext.current.environment)
+        _ = try await editing.commit(by: EditAuthor(osUser: osUser, why: "serve --example")) { editor in
+            try editor.insert([ColumnValue(\App.bundle, bundle), ColumnValue(\App.name, "Hello")])
+            try editor.insert([
+                .owner(bundle), ColumnValue(\StoreLink.platform, "ios"),
+                ColumnValue(\StoreLink.link, "https://apps.apple.com/app/id123456789"),
+            ])
+            try editor.insert([
+                ColumnValue(\Rule.key, "hello-update"), ColumnValue(\Rule.bundle, bundle),
+                ColumnValue(\Rule.platforms, ["ios"]), ColumnValue(\Rule.versions, written: "<1.2"),
+                ColumnValue(\Rule.title, "Please update"), ColumnValue(\Rule.text, "{app} 1.2 is in the App Store."),
+                ColumnValue(\Rule.link, "store"), ColumnValue(\Rule.enabled, true),
+            ])
+        }
+        return true
+    }
+
+    static func lines(publicURL: String, managementURL: String, isThere: Bool, password: String?) -> [String] {
+        let question = #"{"bundle":"\#(bundle)","version":"1.1","platform":"ios"}"#
+        let check = "  an app asks    curl \(reachable(publicURL))/v1/check --data '\(question)'"
+        let login = password.map { " (any name, password \($0))" } ?? ""
+        return (isThere ? [check] : []) + ["  people look    \(reachable(managementURL))\(login)"]
+    }
+
+    /// An address that can be asked on this machine, for one that means all addresses.
+    private static func reachable(_ url: String) -> String {
+        url.replacing("//0.0.0.0:", with: "//127.0.0.1:").replacing("//[::]:", with: "//[::1]:")
     }
 }

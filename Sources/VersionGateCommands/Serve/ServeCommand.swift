@@ -6,41 +6,31 @@ import PolicyServer
 import PolicyStore
 import Systemd
 
-/// `versiongate serve`
 struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "serve", "Answer the checks of apps.",
+        "versiongate serve", "versiongate serve --example", "versiongate serve --port 8081 --management-port 9091",
+        "versiongate serve --database-url postgresql://versiongate_server@db.internal/versiongate",
         discussion: """
-            Prints one line with both addresses when it is ready. Edits of the policy are live within a second. If \
-            the database is lost, the policy in memory keeps answering.
+            Prints one line with both addresses when it is ready. Edits of the policy are live within a second. If the \
+            database is lost, the policy in memory keeps answering.
 
             Answered checks are counted by hour, app, platform, version, build, country and system, and messages by \
             rule. Nothing that identifies an installation is kept.
 
-            The server migrates the schema of the private PostgreSQL; that of any other database only with \
-            --migrate.
+            The server migrates the schema of the private PostgreSQL; that of any other database only with --migrate.
 
             With --example and no database, it gives an empty policy an app and a rule, and prints a check to try.
-            """,
-        examples: [
-            "versiongate serve",
-            "versiongate serve --example",
-            "versiongate serve --port 8081 --management-port 9091",
-            "versiongate serve --database-url postgresql://versiongate_server@db.internal/versiongate",
-        ]
+            """
     )
 
     @OptionGroup var settings: SettingOptions
     @Flag(help: "Bring the schema of the database up to date first.") var migrate = false
-
     @Flag(help: "Give the private PostgreSQL an example, if its policy is empty, and say what to try.")
     var example = false
-
     @OptionGroup var database: DatabaseOptions
 
-    func validate() throws {
-        _ = try configuration()
-    }
+    func validate() throws { _ = try configuration() }
 
     private func configuration() throws -> ServerConfiguration {
         do throws(ConfigurationError) {
@@ -56,12 +46,9 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = try configuration()
         let serviceManager: SystemdNotifier?
         do throws(SystemdError) {
-            let process = ProcessInfo.processInfo
-            serviceManager = try SystemdNotifier(environment: process.environment, processID: process.processIdentifier)
-            configuration.publicSocket = try InheritedSocket(
-                environment: process.environment,
-                processID: process.processIdentifier
-            )
+            let (environment, id) = (ProcessInfo.processInfo.environment, ProcessInfo.processInfo.processIdentifier)
+            serviceManager = try SystemdNotifier(environment: environment, processID: id)
+            configuration.publicSocket = try InheritedSocket(environment: environment, processID: id)
         } catch {
             throw ValidationError("\(error)")
         }
@@ -69,20 +56,19 @@ struct ServeCommand: AsyncParsableCommand {
         let source = try database.source()
         guard !example || source.isPrivate else {
             throw ValidationError(
-                "--example is for the private PostgreSQL, and another database is named; give --private beside it."
+                "--example is for the private PostgreSQL, and another database is named; add --private."
             )
         }
         let output = ServerOutput(configuration.logFormat, level: configuration.logLevel)
         // Loggers that a library makes for itself must not write to standard output by themselves.
         LoggingSystem.bootstrap { _ in output.handler }
+        defer { output.flush() }
         do {
             try await serve(configuration, serviceManager, source, output)
         } catch {
             output.printError(error)
-            output.flush()
             throw ExitCode.failure
         }
-        output.flush()
     }
 
     private func serve(
@@ -93,7 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         var configuration = configuration
         let logger = output.logger
-        fitConnections(of: &configuration, to: OpenFileLimit.raise(), logger: logger)
+        fitConnections(of: &configuration, logger)
         let preparation = DatabasePreparation(source: source, migrates: migrate || source.isPrivate, logger: logger)
         var hasExample = false
         do {
@@ -121,15 +107,25 @@ struct ServeCommand: AsyncParsableCommand {
         try await preparation.finish()
     }
 
-    /// Allows no more connections than there can be, so that the database and files are never without a descriptor.
-    private func fitConnections(of configuration: inout ServerConfiguration, to openFiles: Int, logger: Logger) {
-        let possible = max(1, openFiles - OpenFileLimit.reserve)
-        guard configuration.publicListener.maximumConnections > possible else { return }
+    /// Raises the limit of open files as far as the process may, and allows no more connections than there can be beside the
+    /// database, files, the management listener and the event loops.
+    ///
+    /// There must always be some left: libdispatch ends a process that has work to do and cannot open a file.
+    private func fitConnections(of configuration: inout ServerConfiguration, _ logger: Logger) {
+        let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(openFiles, &limit) == 0 else { return }
+        var raised = limit
+        raised.rlim_cur = limit.rlim_max
+        if setrlimit(openFiles, &raised) == 0 { limit = raised }
+        let possible = max(1, Int(clamping: limit.rlim_cur) - 128 - 4 * AvailableProcessors.count)
+        let configured = configuration.publicListener.maximumConnections
+        guard configured > possible else { return }
         logger.notice(
             "Fewer connections are possible than configured",
             metadata: [
-                "connections.configured": "\(configuration.publicListener.maximumConnections)",
-                "connections.possible": "\(possible)", "files.limit": "\(openFiles)",
+                "connections.configured": "\(configured)", "connections.possible": "\(possible)",
+                "files.limit": "\(limit.rlim_cur)",
             ]
         )
         configuration.publicListener.maximumConnections = possible
@@ -164,24 +160,17 @@ struct SettingOptions: ParsableArguments {
         ConfigReader(providers: [InMemoryProvider(values: values), EnvironmentVariablesProvider()])
     }
 
-    /// The options that were given. The properties are read by reflection, so that none is listed twice.
     private var values: [AbsoluteConfigKey: ConfigValue] {
-        let options = Mirror(reflecting: self).children.compactMap { property in
-            (property.value as? Option<String?>).map {
-                (name: property.label?.dropFirst() ?? "", value: $0.wrappedValue)
-            }
-        }
+        let options = Mirror(reflecting: self).children
         return Setting.all.reduce(into: [:]) { values, setting in
-            guard let value = options.first(where: { $0.name == setting.name })?.value else { return }
+            let option = options.first { $0.label == "_\(setting.name)" }?.value as? Option<String?>
+            guard let value = option?.wrappedValue else { return }
             values[AbsoluteConfigKey(setting.key)] = ConfigValue(.string(value), isSecret: false)
         }
     }
 }
 
 extension ArgumentHelp {
-    /// The help of a setting.
-    ///
-    /// - Precondition: There is a setting of this name, and it is an option.
     fileprivate static func setting(_ name: String) -> ArgumentHelp {
         guard let setting = Setting.all.first(where: { $0.name == name }), let valueName = setting.valueName else {
             preconditionFailure("\(name) is no setting that is an option")

@@ -11,7 +11,6 @@ extension LogFormat {
         let metadata: [String: String]
     }
 
-    /// The line of a message, without its end.
     func line(_ level: Logger.Level, _ message: String, _ facts: [String: String], at time: Timestamp) -> String {
         switch self {
         case .text:
@@ -35,23 +34,15 @@ extension LogFormat {
     }
 }
 
-/// Formats each log message and its metadata as one line.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level = .notice
     var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
 
     private let format: LogFormat
     private let print: @Sendable (String) -> Void
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - format: What the lines look like.
-    ///   - print: Receives each line without its end. It must not block, because it would block the caller.
     init(_ format: LogFormat, print: @escaping @Sendable (String) -> Void) {
-        self.format = format
-        self.print = print
+        (self.format, self.print) = (format, print)
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -60,11 +51,7 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var facts =
-            metadata
-            .merging(metadataProvider?.get() ?? [:]) { $1 }
-            .merging(event.metadata ?? [:]) { $1 }
-            .mapValues { "\($0)" }
+        var facts = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
         if let error = event.error { facts["error"] = "\(error)" }
         print(format.line(event.level, "\(event.message)", facts, at: .now()))
     }
@@ -74,20 +61,13 @@ struct LineLogHandler: LogHandler {
 ///
 /// Printing never blocks, even if nobody reads the output.
 struct ServerOutput: Sendable {
-    /// Where log messages go.
     let log: OutputQueue
-    /// The handler that formats log messages.
     let handler: LineLogHandler
-    /// A logger that writes there.
     var logger: Logger { Logger(label: "versiongate") { _ in handler } }
 
     private let format: LogFormat
     private let results: OutputQueue
 
-    /// How long the end of the process waits for lines that are still queued.
-    private static let flushLimit: Duration = .milliseconds(500)
-
-    /// Creates the output, and ignores the signals by which an output could end or stop the process.
     init(_ format: LogFormat, level: Logger.Level) {
         // A reader that is gone, a file that is too long, a terminal that belongs to others just now.
         for number in [SIGPIPE, SIGXFSZ, SIGTTOU] { signal(number, SIG_IGN) }
@@ -96,18 +76,12 @@ struct ServerOutput: Sendable {
         }
         var handler = LineLogHandler(format, print: log.print)
         handler.logLevel = level
-        self.format = format
-        self.log = log
-        self.handler = handler
+        (self.format, self.log, self.handler) = (format, log, handler)
         results = OutputQueue(descriptor: STDOUT_FILENO) { "versiongate: \($0) lines before this one are missing" }
     }
 
-    /// Prints a line on standard output.
-    func printResult(_ line: String) {
-        results.print(line)
-    }
+    func printResult(_ line: String) { results.print(line) }
 
-    /// Prints why the server ended.
     func printError(_ error: any Error) {
         switch format {
         case .text: log.print("Error: \(error)")
@@ -115,9 +89,8 @@ struct ServerOutput: Sendable {
         }
     }
 
-    /// Waits a moment until everything is written.
+    /// Waits a moment for lines that are still queued.
     func flush() {
-        results.flush(within: Self.flushLimit)
-        log.flush(within: Self.flushLimit)
+        for queue in [results, log] { queue.flush(within: .milliseconds(500)) }
     }
 }

@@ -6,60 +6,45 @@ import NIOSSL
 
 /// One request and its answer, over a connection of its own. Redirections are not followed, and no proxy is asked.
 struct HTTPExchange {
-    /// The address of the request.
     struct Address {
         let isSecure: Bool
         let host: String
         let port: Int
-        /// Path and query, as they are sent.
         var path: String
 
-        /// `nil` for what is not the address of a server.
         init?(_ text: String) {
             guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
                 let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme)
             else { return nil }
             isSecure = scheme == "https"
-            // IPv6 addresses stand in brackets.
             self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
             port = parts.port ?? (isSecure ? 443 : 80)
             path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
         }
     }
 
-    /// The response of the server.
     struct Response: Sendable {
         var status = HTTPResponseStatus.ok
         var headers = HTTPHeaders()
         var body = ByteBuffer()
 
-        /// Where it sends on to, as far as it is printed.
         var location: String? {
             (300..<400).contains(status.code) ? headers.first(name: "Location")?.cut() : nil
         }
 
-        /// Its status in numbers and words, as far as it is printed.
         var statusText: String { "\(status.code) \(status.reasonPhrase.cut())" }
     }
 
-    /// Why there is no whole answer, beside the errors of connections and of TLS.
     enum Failure: Error {
-        case closed
-        case late
-        case large
+        case closed, late, large
     }
 
     let address: Address
     let method: HTTPMethod
-    /// The fields of the request beside those that every one has.
     let headers: HTTPHeaders
     let body: String
-    /// The time that all of it may take.
     let limit: TimeAmount
-    /// The certificates to trust: by default those that this machine trusts.
     var tls = TLSConfiguration.makeClientConfiguration()
-
-    /// The most that is read of a body.
     var largestBody = 16 << 20
 
     func answer() async throws -> Response {
@@ -78,9 +63,7 @@ struct HTTPExchange {
         var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)
         if !headers.contains(name: "Host") { head.headers.add(name: "Host", value: hostField) }
         head.headers.add(name: "Connection", value: "close")
-        if method != .GET, method != .HEAD {
-            head.headers.add(name: "Content-Length", value: "\(body.utf8.count)")
-        }
+        if method != .GET, method != .HEAD { head.headers.add(name: "Content-Length", value: "\(body.utf8.count)") }
         let channel: any Channel
         do {
             // The event loop sends the request itself: servers do not wait for one that a busy process sends late.
@@ -114,7 +97,6 @@ struct HTTPExchange {
     }
 }
 
-/// Collects the answer to one request.
 private final class AnswerCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -149,12 +131,10 @@ private final class AnswerCollector: ChannelInboundHandler {
 }
 
 extension String {
-    /// The beginning of what somebody else wrote, for a line that people read.
     func cut(_ most: Int = 200) -> String { count > most ? prefix(most) + "..." : self }
 }
 
 extension SingleConnectionFailure {
-    /// Why an address could not be connected to, in the words of the system.
     var reason: String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))

@@ -5,13 +5,11 @@ import NIOPosix
 import Postgres
 import UpdatePolicy
 
-/// A question to a store: which version of an app it has.
 struct StoreQuestion: Sendable, Hashable {
     let bundle: String
     let storeID: Int64?
     let country: String?
 
-    /// Path and query behind the address of the store.
     var path: String {
         let app = storeID.map { "id=\($0)" } ?? "bundleId=\(bundle.percentEncoded)"
         return "/lookup?\(app)" + (country.map { "&country=\($0)" } ?? "")
@@ -22,7 +20,6 @@ struct StoreQuestion: Sendable, Hashable {
     }
 }
 
-/// What became of a question to a store: it does not have the app, or there is no answer that is taken.
 enum StoreAnswer: Sendable {
     case release(StoreRelease)
     case absent
@@ -33,27 +30,23 @@ enum StoreAnswer: Sendable {
 /// time that the store asks to wait for.
 struct StoreLookup {
     let base: String
-    /// The folder where answers are kept; nil: nowhere.
     let folder: String?
     var limit = TimeAmount.seconds(10)
 
     private static let mostAtOnce = 4
-    private static let limitOfPass = Duration.seconds(300)
     private static let largestAnswer = 1 << 20
 
     func answers(to questions: [StoreQuestion]) async -> [(question: StoreQuestion, answer: StoreAnswer)] {
         let base = base.hasSuffix("/") ? String(base.dropLast()) : base
         let cache = HTTPCache(folder: folder, base: base)
-        let end = ContinuousClock.now + Self.limitOfPass
+        let end = ContinuousClock.now + .seconds(300)
         var answers: [StoreQuestion: StoreAnswer] = [:]
         await withTaskGroup(of: (StoreQuestion, StoreAnswer).self) { group in
             for (index, question) in questions.enumerated() {
                 if index >= Self.mostAtOnce, let (done, answer) = await group.next() { answers[done] = answer }
                 group.addTask {
-                    let isTime = ContinuousClock.now < end
-                    return (
-                        question, isTime ? await answer(to: question, at: base, cache) : .refused("no time was left")
-                    )
+                    guard ContinuousClock.now < end else { return (question, .refused("no time was left")) }
+                    return (question, await answer(to: question, at: base, cache))
                 }
             }
             for await (done, answer) in group { answers[done] = answer }
@@ -166,16 +159,12 @@ private actor HTTPCache {
         var waits: [String: Int64] = [:]
     }
 
-    /// The longest that a store is left alone, in seconds.
-    private static let longestPause: Int64 = 86_400
-
     private let path: String?
     private let base: String
     private var contents: Contents
 
     init(folder: String?, base: String) {
-        path = folder.map { "\($0)/store-answers.json" }
-        self.base = base
+        (path, self.base) = (folder.map { "\($0)/store-answers.json" }, base)
         let data = path.flatMap { FileManager.default.contents(atPath: $0) }
         contents = data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
     }
@@ -184,20 +173,18 @@ private actor HTTPCache {
 
     func keep(_ answer: Answer, for question: StoreQuestion) { contents.answers[base + question.path] = answer }
 
-    /// Until when nothing is asked.
     var pause: Timestamp? { contents.waits[base].map { Timestamp(secondsSince1970: $0) } }
 
-    /// Keeps how long the store asks to wait: seconds, or a date of HTTP.
+    /// Keeps how long the store asks to wait, a day at most: seconds, or a date of HTTP.
     func setPause(_ field: String) {
         let now = Int64(Date().timeIntervalSince1970)
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
         let seconds = Int64(field) ?? formatter.date(from: field).map { Int64($0.timeIntervalSince1970) - now } ?? 0
-        if seconds > 0 { contents.waits[base] = now + min(seconds, Self.longestPause) }
+        if seconds > 0 { contents.waits[base] = now + min(seconds, 86_400) }
     }
 
-    /// Writes it; only the owner can read it.
     func save() {
         guard let path else { return }
         do {
@@ -209,8 +196,7 @@ private actor HTTPCache {
             try JSONEncoder().encode(contents).write(to: file, options: .atomic)
             try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         } catch {
-            CommandError("what the store answered cannot be kept in \(path), so all is asked again: \(error)")
-                .printAsWarning()
+            warn("what the store answered cannot be kept in \(path), so all is asked again: \(error)")
         }
     }
 }

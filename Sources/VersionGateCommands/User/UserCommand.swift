@@ -1,13 +1,14 @@
 import ArgumentParser
+import Foundation
 import PolicyStore
 import Postgres
 import PrivatePostgres
+import Reports
 import UpdatePolicy
 
-/// `versiongate user`
 struct UserCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "user", "Give people and pipelines logins of their own.",
+    static let configuration = command(
+        "user", "Give people and pipelines logins of their own.", "versiongate user add anna --role viewer",
         discussion: """
             A user is a role of the database that is a member of one of versiongate's roles. A viewer reads \
             everything, a brake can also hold and disable rules, take lockouts away and pause apps, a planner can also \
@@ -15,64 +16,46 @@ struct UserCommand: AsyncParsableCommand {
 
             These commands need a role that may create roles: a superuser, or the one that ran migrate.
             """,
-        examples: ["versiongate user add anna --role viewer"],
         subcommands: [UserAddCommand.self, UserListCommand.self, UserRemoveCommand.self]
     )
 }
 
 extension DatabaseOptions {
-    /// Runs `body` with the users of a database that has a name.
-    ///
-    /// - Throws: `CommandError` for the private PostgreSQL, which nobody but its own user and root can reach.
+    /// Runs `body` with the users of a database that others can reach than its own user and root.
     func withUsers<Result: Sendable>(
         _ body: (_ users: PolicyUsers, _ connection: PostgresConnection, _ name: String) async throws -> Result
     ) async throws -> Result {
         if case .privatePostgres(let postgres) = try source() {
             throw CommandError(
-                "the private PostgreSQL in \(postgres.stateDirectory) lets in root and its own user alone, so it has no "
-                    + "users; for people with logins of their own use another PostgreSQL: --database-url or DATABASE_URL"
+                "the private PostgreSQL in \(postgres.stateDirectory) accepts only root and its own user, so it has no "
+                    + "logins to manage; to give people their own logins, use another PostgreSQL: --database-url or DATABASE_URL"
             )
         }
         return try await withConnection(as: .owner) { connection, logger, name in
             try await SchemaMigrator(logger: logger).status(connection).requireReadable()
-            do {
-                return try await body(PolicyUsers(connection), connection, name)
-            } catch let error as PolicyUserError {
-                throw CommandError(error.description(command: PrintedCommand.text))
-            }
+            return try await body(PolicyUsers(connection), connection, name)
         }
     }
 }
 
-/// `versiongate user add`
 struct UserAddCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = command(
         "add", "Add a user, or give one another role or password.",
+        "versiongate user add anna --role admin", "versiongate user add ci --role planner --generate-password",
+        "versiongate user add grafana --role viewer --password-file /run/secrets/grafana",
         discussion: """
             On a terminal it asks for the password of a new user. The password is neither an argument nor in any log: \
             PostgreSQL gets a SCRAM verifier of it.
 
             A user who exists gets the role instead of the one before, and keeps the password unless an option says \
             otherwise.
-            """,
-        examples: [
-            "versiongate user add anna --role admin",
-            "versiongate user add ci --role planner --generate-password",
-            "versiongate user add grafana --role viewer --password-file /run/secrets/grafana",
-        ]
+            """
     )
 
     @Argument(help: ArgumentHelp("The name to log in with.", valueName: "name")) var name: String
-
     @Option(help: "What the user may do: viewer reads, brake also takes away, planner tries edits, admin makes them.")
     var role: UserRole
-
-    @Option(
-        help: ArgumentHelp("A file whose first line is the password; - reads standard input.", valueName: "file"),
-        completion: .file()
-    )
-    var passwordFile: String?
-
+    @Option(file: "A file whose first line is the password; - reads standard input.") var passwordFile: String?
     @Flag(help: "Make a password and print it, this once.") var generatePassword = false
     @Flag(help: "Set no password, for logins by certificate or by the operating system's user.") var noPassword = false
     @OptionGroup var database: DatabaseOptions
@@ -87,15 +70,24 @@ struct UserAddCommand: AsyncParsableCommand {
         let (added, password, address) = try await database.withUsers { users, connection, _ in
             let exists = try await users.exists(name)
             let password = try newPassword(exists: exists)
-            return (
-                try await users.add(name, role: role, password: password), password, await connection.address
-            )
+            return (try await users.add(name, role: role, password: password), password, await connection.address)
         }
         print(Self.text(name, role, added, hasPassword: password != nil))
         if generatePassword, let password { print("Password, shown this once: \(password)") }
         if !added.existed, let address {
-            print("To log in: DATABASE_URL=\(LoginAddress.text(user: name, address: address).shellWord)")
+            print("To log in: DATABASE_URL=\(Self.address(of: name, on: address).shellWord)")
         }
+    }
+
+    /// - Parameter address: Host, or the folder of the socket, port and database, as a connection gives it.
+    private static func address(of user: String, on address: String) -> String {
+        let name = user.percentEncoded
+        guard address.hasPrefix("/"), let colon = address.lastIndex(of: ":") else {
+            return "postgresql://\(name)@\(address)"
+        }
+        let portAndDatabase = address[address.index(after: colon)...].split(separator: "/", maxSplits: 1)
+        let (port, database) = (portAndDatabase.first ?? "", portAndDatabase.last ?? "")
+        return "postgresql://\(name)@/\(database)?host=\(address[..<colon])&port=\(port)"
     }
 
     private func newPassword(exists: Bool) throws -> String? {
@@ -135,13 +127,36 @@ extension UserRole: ExpressibleByArgument {
     }
 }
 
-/// `versiongate user remove`
+struct UserListCommand: AsyncParsableCommand {
+    static let configuration = command(
+        "list", "List the users with their roles.", "versiongate user list",
+        discussion: "Superusers and the owner of the database may do everything, and are not listed."
+    )
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let users = try await database.withUsers { users, _, _ in try await users.list() }
+        let table = Table(
+            ifEmpty: "No users. Add one: \(command: "user add NAME --role viewer")", users,
+            columns: [
+                Column("Name", json: "name", isName: true) { .text($0.name) },
+                Column("Role", json: "role") { .text($0.role.rawValue) },
+                Column("Last edit", json: "last_edit") {
+                    .sentence($0.lastEdit.map { "\(time: $0)" }, json: $0.lastEdit)
+                },
+            ]
+        )
+        output.print(Report(at: .now(), table))
+    }
+}
+
 struct UserRemoveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "remove", "Remove a user; the history keeps the name.",
+    static let configuration = command(
+        "remove", "Remove a user; the history keeps the name.", "versiongate user remove anna",
         discussion:
-            "Sessions that the user has open can do nothing more. On a terminal it asks; in scripts it needs --yes.",
-        examples: ["versiongate user remove anna"]
+            "Sessions that the user has open can do nothing more. On a terminal it asks; in scripts it needs --yes."
     )
 
     @Argument(help: ArgumentHelp("The name of the user.", valueName: "name")) var name: String
@@ -153,12 +168,86 @@ struct UserRemoveCommand: AsyncParsableCommand {
             guard let user = try await users.list().first(where: { $0.name == name }) else {
                 throw PolicyUserError.isUnknown(name)
             }
-            try EditApproval.require(
+            try EditOptions.requireApproval(
                 ["this removes the user \(name.visible()) (\(user.role.rawValue))"], on: place, yes: yes
             )
             try await users.remove(name)
             return place
         }
         print("Removed user \(name.visible()) from \(place.visible()).")
+    }
+}
+
+enum NewPassword {
+    private static let characters = Array("abcdefghijkmnpqrstuvwxyz23456789")
+
+    /// Of 130 random bits, without characters that are taken for others.
+    static func random() -> String {
+        var random = SystemRandomNumberGenerator()
+        return String((0..<26).map { _ in characters.randomElement(using: &random) ?? "a" })
+    }
+
+    static func read(_ path: String) throws -> String {
+        let text: Data?
+        do {
+            // Also of a pipe, as the shell makes one for <(...).
+            text = try InputFile.handle(path).readToEnd()
+        } catch {
+            throw CommandError("\(path) cannot be read: \(InputFile.reason(error))")
+        }
+        let line =
+            String(decoding: text ?? Data(), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
+        let password = line.hasSuffix("\r") ? line.dropLast() : line
+        return try judged(String(password), " in \(path == "-" ? "standard input" : path)")
+    }
+
+    static func ask(for name: String) throws -> String {
+        let password = try judged(try Terminal.secret("Password of \(name.visible()): "))
+        guard try Terminal.secret("Again: ") == password else {
+            throw CommandError("the two passwords differ; nothing was changed")
+        }
+        return password
+    }
+
+    private static func judged(_ password: String, _ place: String = "") throws -> String {
+        if password.count >= 8 { return password }
+        throw CommandError("the password\(place) has fewer than 8 characters; nothing was changed")
+    }
+}
+
+extension Terminal {
+    /// Asks a question whose answer is not shown.
+    ///
+    /// Keys are read one by one, so that an interruption can first switch the echo on again.
+    static func secret(_ question: String) throws -> String {
+        var usual = termios()
+        guard tcgetattr(STDIN_FILENO, &usual) == 0 else { throw CommandError("standard input is no terminal") }
+        var silent = usual
+        silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &usual) }
+        print(question, terminator: "")
+        fflush(nil)
+        defer { print("") }
+        var typed: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            guard read(STDIN_FILENO, &byte, 1) == 1 else {
+                throw CommandError("nothing was typed; nothing was changed")
+            }
+            switch byte {
+            case 0x0A, 0x0D:
+                return String(decoding: typed, as: UTF8.self)
+            case 0x03, 0x04:
+                throw CommandError("cancelled; nothing was changed")
+            case 0x08, 0x7F:
+                while let last = typed.popLast(), last & 0xC0 == 0x80 {}
+            case 0x15:
+                typed = []
+            default:
+                typed.append(byte)
+            }
+        }
     }
 }

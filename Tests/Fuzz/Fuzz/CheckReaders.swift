@@ -20,22 +20,43 @@ enum FuzzedPolicy {
 
     static func compiled() throws -> CompiledPolicy {
         var rules = (0..<12).map { number in
-            Rule(key: "language\(number)", bundle: bundle, languages: ["x\(number)"], title: "A", text: "a")
+            Rule(key: "language\(number)", title: "A", text: "a") {
+                $0.bundle = bundle
+                $0.languages = ["x\(number)"]
+            }
         }
         rules += [
-            Rule(key: "update", bundle: bundle, versions: "<1.2", title: "Please update", text: "{app} 1.2 is there."),
-            Rule(key: "build", bundle: bundle, builds: "40 - 42", os: "<17", title: "A", text: "a"),
-            Rule(key: "region", bundle: bundle, platforms: ["ios"], regions: ["JP", "US"], title: "A", text: "a"),
-            Rule(
-                key: "channel", bundle: bundle, attributes: [AttributeCondition(name: "channel", values: ["beta"])],
-                rollout: Percentage(hundredths: 5_000) ?? .all, title: "A", text: "a",
-                texts: [RuleText(language: "de", title: "B", text: "b")]
-            ),
+            Rule(key: "update", title: "Please update", text: "{app} 1.2 is there.") {
+                $0.bundle = bundle
+                $0.versions = "<1.2"
+            },
+            Rule(key: "build", title: "A", text: "a") {
+                $0.bundle = bundle
+                $0.builds = "40 - 42"
+                $0.os = "<17"
+            },
+            Rule(key: "region", title: "A", text: "a") {
+                $0.bundle = bundle
+                $0.platforms = ["ios"]
+                $0.regions = ["JP", "US"]
+            },
+            Rule(key: "channel", title: "A", text: "a") {
+                $0.bundle = bundle
+                $0.attributes = [AttributeCondition(name: "channel", values: ["beta"])]
+                $0.rollout = Percentage(hundredths: 5_000) ?? .all
+                $0.texts = [RuleText(language: "de", title: "B", text: "b")]
+            },
             Rule(key: "all", title: "A", text: "a"),
         ]
         return try CompiledPolicy(
             Policy(
-                revision: 7, token: "token", apps: [App(bundle: bundle, name: "Doto", paused: false, storeLinks: [])],
+                revision: 7, token: "token",
+                apps: [
+                    App(bundle: bundle, name: "Doto") {
+                        $0.paused = false
+                        $0.storeLinks = []
+                    }
+                ],
                 releases: [], rules: rules
             )
         )

@@ -1,11 +1,11 @@
 import Foundation
-import PolicyStore
 import TestRandom
 import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import PolicyPages
+@testable import PolicyStore
 
 @Suite("Chart image")
 struct ChartImageTests {

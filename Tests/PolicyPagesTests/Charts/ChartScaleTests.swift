@@ -60,13 +60,13 @@ struct ChartScaleTests {
     func places(hours: Int, count: Int, end: String, labels: [String]) throws {
         let last = try #require(Timestamp(end))
         let times = (1 - count...0).map { last.advanced(byMicroseconds: Int64($0 * hours) * 3_600_000_000) }
-        #expect(ChartPlaces(.time(times)).ticks.map(\.label) == labels)
+        #expect(ChartPlaces(.time(times)).ticks.map { $0.label } == labels)
     }
 
     @Test("The ticks of the time since a release are days and half days")
     func elapsedPlaces() {
         let live = Chart.Axis.elapsed((0..<48).map { Int64($0) * 3_600_000_000 })
-        #expect(ChartPlaces(live).ticks.map(\.label) == ["0 d", "12 h", "1 d", "36 h", "2 d"])
+        #expect(ChartPlaces(live).ticks.map { $0.label } == ["0 d", "12 h", "1 d", "36 h", "2 d"])
     }
 
     @Test("Places begin where the one before ends, from the left to the right, and ticks lie among them")

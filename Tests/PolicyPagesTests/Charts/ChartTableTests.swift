@@ -1,9 +1,9 @@
-import PolicyStore
 import TestRandom
 import Testing
 import UpdatePolicy
 
 @testable import PolicyPages
+@testable import PolicyStore
 
 @Suite("Chart table")
 struct ChartTableTests {

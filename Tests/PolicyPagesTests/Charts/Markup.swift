@@ -57,7 +57,7 @@ final class Markup: NSObject, XMLParserDelegate {
 
 extension Chart {
     /// The chart as a page has it.
-    var html: String { PageTemplates.all.text("chart", view(of: "/overview", nil)) }
+    var html: String { PageTemplates.text("chart", view(of: "/overview")) }
 
     /// Its elements.
     func markup() throws -> Markup { try Markup(html) }

@@ -22,7 +22,9 @@ struct FusePageTests {
             "INSERT INTO lockout_counts VALUES ('lock', 'a', date_trunc('minute', now()), 1000, 30,"
                 + " (SELECT revision FROM policy_revision))"
         )
-        var lock = Rule(key: "lock", bundle: "a", title: "T", text: "X")
+        var lock = Rule(key: "lock", title: "T", text: "X") {
+            $0.bundle = "a"
+        }
         (lock.enabled, lock.lockout, lock.versions) = (true, true, "<2")
         lock.fuse = Percentage(hundredths: 500)
         let policy = Policy(revision: 1, token: "t", apps: [App(bundle: "a")], releases: [], rules: [lock])
@@ -43,7 +45,7 @@ struct FusePageTests {
         for path in ["/", "/rules/lock"] {
             let page = try await blown.html(at: path)
             #expect(
-                page.contains("by change 2: lock: 900 of 1000 checks of a in the last 10 minutes were locked out"),
+                page.contains("(change 2): lock: 900 of 1000 checks of a in the last 10 minutes were locked out"),
                 "\(path)"
             )
             #expect(page.contains("90 %; its fuse is 5 %"), "\(path)")

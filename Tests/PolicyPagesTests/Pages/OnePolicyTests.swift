@@ -25,16 +25,16 @@ struct OnePolicyTests {
             Policy(
                 revision: 1, token: "t", apps: [App(bundle: "a", name: "Old")],
                 releases: [
-                    Release(
-                        id: 1, bundle: "a", platform: "ios", version: "1.5",
-                        liveAt: now.advanced(byMicroseconds: -86_400_000_000)
-                    )
+                    Release(id: 1, bundle: "a", platform: "ios", version: "1.5") {
+                        $0.liveAt = now.advanced(byMicroseconds: -86_400_000_000)
+                    }
                 ],
                 rules: [
-                    Rule(
-                        key: "lock", bundle: "a", endsAt: now.advanced(byMicroseconds: 3_600_000_000), title: "T",
-                        text: "X", lockout: true
-                    )
+                    Rule(key: "lock", title: "T", text: "X") {
+                        $0.bundle = "a"
+                        $0.endsAt = now.advanced(byMicroseconds: 3_600_000_000)
+                        $0.lockout = true
+                    }
                 ]
             )
         }
@@ -77,6 +77,26 @@ struct OnePolicyTests {
             reach == "Of the 100 checks of the last 30 days it reaches about 100.0 % now, 0.0 % with the lockout;"
                 + " 100.0 % at 100 %, 0.0 % with the lockout."
         )
+        await pages.close()
+    }
+
+    @Test("The page of a rule that was removed says by which change, and one that never was says nothing of the kind")
+    func removedRule() async throws {
+        let pages = try await pages()
+        let owner = try await TestDatabase.current.connect()
+        try await owner.execute("INSERT INTO rules (key, title, text) VALUES ('was', 'T', 'X')")
+        try await owner.execute("DELETE FROM rules WHERE key = 'was'")
+        let change = try await owner.query("SELECT max(id) FROM changes").value(as: Int64.self)
+        let removed = try await pages.answer("/rules/was")
+        #expect(removed.status == 404)
+        #expect(
+            removed.body.contains(
+                "removed by <a href=\"/history?about=\(change)#change-\(change)\">change \(change)</a>"),
+            "\(removed.body)"
+        )
+        #expect(removed.body.contains("<a href=\"/history?about=was\">"))
+        let unknown = try await pages.answer("/rules/never")
+        #expect(unknown.status == 404 && !unknown.body.contains("removed by"))
         await pages.close()
     }
 }

@@ -41,7 +41,7 @@ struct PageDatabaseTests {
             try await database.read { try $0.execute("SET LOCAL statement_timeout = 1; SELECT pg_sleep(60)") }
             Issue.record("it ended")
         } catch {
-            guard case .tooSlow = error else { throw error }
+            guard case PageDatabase.Fault.tooSlow = error else { throw error }
         }
         #expect(try await database.read { try $0.query("SELECT 1").value(as: Int32.self) } == 1)
     }
@@ -52,7 +52,7 @@ struct PageDatabaseTests {
             try await database.read { try $0.execute("SELECT * FROM pg_authid") }
             Issue.record("it may")
         } catch {
-            guard case .forbidden(let role, _) = error else { throw error }
+            guard case PageDatabase.Fault.forbidden(let role, _) = error else { throw error }
             #expect(role == "versiongate_viewer")
         }
     }

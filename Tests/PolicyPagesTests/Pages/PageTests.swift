@@ -116,7 +116,7 @@ struct PageTests {
 
     @Test("What is unknown tells a pre-release of a release from other versions that are no release")
     func preReleases() async throws {
-        let page = try #require(try await TestScene("zz").allPages().first { $0.name == "whole unknowns" })
+        let page = try #require(try await TestScene("zz").allPages().first { $0.name == "whole page" })
         let sections = page.html.components(separatedBy: "<section ")
         let (preReleases, others) = (
             sections.filter { $0.contains("id=\"prereleases\"") }, sections.filter { $0.contains("id=\"unreleased\"") }
@@ -134,12 +134,18 @@ struct PageTests {
         facts.policy = try CompiledPolicy(
             Policy(
                 revision: 1, token: "token", apps: [App(bundle: "a")], releases: [],
-                rules: (1...count).map { Rule(key: "k\($0)", bundle: "a", title: "T", text: "X") }
+                rules: (1...count).map {
+                    Rule(key: "k\($0)", title: "T", text: "X") {
+                        $0.bundle = "a"
+                    }
+                }
             )
         )
-        let context = PageContext(facts: facts, now: TestScene.now)
-        let page = try await PageAnswer(AppPage("a", PagePeriod(), context).response(nil, context))
-        #expect(page.body.contains("Only the first 200 are shown") == (count > 200))
+        let pages = PolicyPages(
+            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
+            clock: { TestScene.now }, logger: Logger(label: "test")
+        )
+        #expect(try await pages.html(at: "/apps/a").contains("Only the first 200 are shown") == (count > 200))
     }
 
     @Test("The page of a rule says that it is held, and prints what lets it go on, and what holds it")
@@ -169,7 +175,7 @@ struct PageTests {
         #expect(html.contains("versiongate check --explain bundle=com.example.doto version=1.0 platform=ios vip=1"))
         #expect(html.contains("1 message, no lockout."))
         let words = try await scene.html(["try"], [("bundle", "com.example.doto"), ("at", "2026-01-01 10:00")])
-        #expect(words.contains("Today&apos;s policy answers, with the clock of then."), "\(words)")
+        #expect(words.contains("This is the answer of today&apos;s policy at that time."), "\(words)")
         #expect(words.contains("versiongate check --explain --at 2026-01-01T10:00:00Z bundle=com.example.doto"))
         let away = try await scene.html(["try"], [("bundle", "com.example.doto"), ("as-of", "2026-01-01 10:00")])
         #expect(away.contains("The policy of 2026-01-01 10:00 cannot be read; the notice above says why."), "\(away)")
@@ -194,6 +200,9 @@ struct PageTests {
         arguments: [
             (path: "/try", query: "bundle=%zz", text: "Failed to percent decode"),
             (path: "/try", query: "bundle=%", text: "Failed to percent decode"),
+            (path: "/try", query: "bundle=%ff", text: "of bundle; it must be UTF-8."),
+            (path: "/try", query: "bundle=a&version=1%c0%af", text: "of version; it must be UTF-8."),
+            (path: "/history", query: "search=%ED%A0%80", text: "of search; it must be UTF-8."),
             (path: "/try", query: "bundle=a&revision=9223372036854775808", text: "must be a whole number"),
             (path: "/try", query: "bundle=a&revision=-1", text: "must be a whole number"),
             (path: "/try", query: "bundle=a&at=noon", text: "cannot be read; write it as"),
@@ -216,6 +225,15 @@ struct PageTests {
         #expect(response.status == 400)
         #expect(body.contains(text))
         #expect(!query.hasSuffix("at=noon") || !body.contains("explain_check"), "it may refuse the time")
+    }
+
+    @Test("A name is read as it is in the address, also with a byte order mark before it")
+    func byteOrderMark() async throws {
+        let scene = try TestScene("zz", bundle: "\u{FEFF}x")
+        #expect(try await scene.page(["apps", "\u{FEFF}x"]).status == 200)
+        #expect(try await scene.page(["apps", "x"]).status == 404)
+        let form = try await scene.html(["try"], [("bundle", "\u{FEFF}x")])
+        #expect(form.contains("bundle=\\u{feff}x"), "\(form)")
     }
 
     @Test("Assets have a tag by which a browser keeps them, and pages are kept nowhere")

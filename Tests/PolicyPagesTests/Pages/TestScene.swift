@@ -33,42 +33,50 @@ struct TestScene {
                 revision: 41,
                 token: "token",
                 apps: [
-                    App(
-                        bundle: bundle, name: text, note: text,
-                        storeLinks: [StoreLink(platform: "ios", link: "market:" + text)]
-                    )
+                    App(bundle: bundle, name: text) {
+                        $0.note = text
+                        $0.storeLinks = [StoreLink(platform: "ios", link: "market:" + text)]
+                    }
                 ],
                 releases: [
-                    Release(
-                        id: 1, bundle: bundle, platform: "ios", version: "1.2",
-                        liveAt: Self.now.advanced(byMicroseconds: -1_000_000_000), note: text
-                    )
+                    Release(id: 1, bundle: bundle, platform: "ios", version: "1.2") {
+                        $0.liveAt = Self.now.advanced(byMicroseconds: -1_000_000_000)
+                        $0.note = text
+                    }
                 ],
                 rules: [
-                    Rule(
-                        key: "a", bundle: bundle, attributes: [AttributeCondition(name: "x" + text, values: [text])],
-                        title: text, text: text, link: "market:" + text, lockout: true, note: text,
-                        texts: [RuleText(language: "de", title: text, text: text)]
-                    ),
-                    Rule(
-                        key: "b", bundle: bundle, title: text, text: text, link: "https://example.com/" + text,
-                        final: true
-                    ),
-                    Rule(key: "c", rollout: Percentage("12.5") ?? .all, title: text, text: text),
-                    Rule(
-                        key: "d", bundle: bundle, enabled: false, target: "1.2", heldAt: heldAt, title: text,
-                        text: text,
-                        steps: [RolloutStep(at: Self.now.advanced(byMicroseconds: 3_600_000_000), rollout: .all)]
-                    ),
+                    Rule(key: "a", title: text, text: text) {
+                        $0.bundle = bundle
+                        $0.attributes = [AttributeCondition(name: "x" + text, values: [text])]
+                        $0.link = "market:" + text
+                        $0.lockout = true
+                        $0.note = text
+                        $0.texts = [RuleText(language: "de", title: text, text: text)]
+                    },
+                    Rule(key: "b", title: text, text: text) {
+                        $0.bundle = bundle
+                        $0.link = "https://example.com/" + text
+                        $0.final = true
+                    },
+                    Rule(key: "c", title: text, text: text) {
+                        $0.rollout = Percentage("12.5") ?? .all
+                    },
+                    Rule(key: "d", title: text, text: text) {
+                        $0.bundle = bundle
+                        $0.enabled = false
+                        $0.target = "1.2"
+                        $0.heldAt = heldAt
+                        $0.steps = [RolloutStep(at: Self.now.advanced(byMicroseconds: 3_600_000_000), rollout: .all)]
+                    },
                 ]
             )
         )
         facts.loadedAt = Self.now.advanced(byMicroseconds: -60_000_000)
         facts.lastPolledAt = Self.now.advanced(byMicroseconds: -90_000_000)
         facts.databaseAddress = text
-        facts.faults = [.init(text: text, remedy: text)]
-        facts.unknowns.bundles = [.init(name: text, checks: 12, error: 2)]
-        facts.unknowns.languages = [.init(name: text, checks: 16, error: 0)]
+        facts.faults = [(text, text)]
+        facts.unknownBundles = [(name: text, checks: 12, error: 2)]
+        facts.unknownLanguages = [(name: text, checks: 16, error: 0)]
         self.facts = facts
         pages = PolicyPages(
             facts: { [facts] in facts },
@@ -76,8 +84,6 @@ struct TestScene {
             clock: { Self.now }, logger: Logger(label: "test")
         )
     }
-
-    var context: PageContext { PageContext(facts: facts, now: Self.now) }
 
     /// A page by its path, each part of which is encoded, and its query.
     func page(_ path: [String], _ query: [(String, String)] = []) async throws -> PageAnswer {
@@ -116,17 +122,23 @@ struct TestScene {
             ("wrong days", try await page(["apps", text], [("days", text)])),
             ("no chart", try await page(["apps", text, "versions.csv"])),
         ]
-        let context = context
-        let week = try PagePeriod(days: "7")
+        pages.append(("whole page", try await PageAnswer(wholePage())))
+        return pages.map { ($0, $1.body) }
+    }
+
+    /// A page with all that the database may say.
+    private func wholePage() throws -> Response {
+        let policy = Page(facts, at: Self.now).policy(ofApp: nil)
         let chart = Chart(
             name: "versions", question: "Which?", answer: text, shape: .bars, unit: .share, axis: .names([text, "b"]),
-            series: [Chart.Series(name: text, values: [0.5, 0.5])]
+            series: [Chart.Series(name: text, values: [0.5, 0.5])],
         )
-        let lastDay = LastDay(checks: 100, rules: ["a": (50, 10), "c": (1, 0)])
-        let history = HistoryPage.Figures(role: text, changes: [change])
-        let statuses = RuleStatuses(
-            byKey: ["a": RuleStatus(name: .onWithoutLockout, since: Self.now, next: Self.now, reason: Sentence(text))],
-            fault: text
+        let statuses = [
+            "a": RuleStatus(name: .onWithoutLockout, since: Self.now, next: Self.now, reason: Sentence(text))
+        ]
+        let share = LockoutShare(
+            checks: 100, lockouts: 50, before: 0, isRecent: true,
+            change: .init(id: 40, at: Self.now, role: text, tool: text)
         )
         let versions = [
             VersionCount(bundle: text, platform: "ios", version: "?" + text, checks: 3),
@@ -134,47 +146,32 @@ struct TestScene {
             VersionCount(bundle: text, platform: "ios", version: "9.9", checks: 1),
             VersionCount(bundle: text, platform: "ios", version: "1.2-qa", checks: 1),
         ]
-        let made: [(String, Response)] = [
-            ("history", try HistoryPage(self.question("about=\(text.percentEncoded)")).response(history, context)),
-            ("hidden history", try HistoryPage(self.question("")).response(.init(role: text, changes: nil), context)),
-            (
-                "whole overview",
-                OverviewPage(context).response(
-                    .init(
-                        status: nil, changes: [change], apps: nil, charts: [chart], countsFault: text,
-                        statuses: statuses
-                    ), context
+        var page = Page(facts, at: Self.now)
+        let rules = policy.rules.map { page.present($0, statuses, share: share) }
+        page.opening = Report.inForce(
+            [
+                EnabledLockout(
+                    rule: policy.rules[0], status: RuleStatus(name: .on, since: nil, next: nil, reason: nil),
+                    share: share)
+            ],
+            isBraked: false
+        )
+        page.noteForbidden(text, role: text)
+        page.add(
+            .changes([change], ifEmpty: ""),
+            .table(
+                Report.rules(
+                    rules, ofApp: true,
+                    LastDay(
+                        checks: 100, rules: ["a": .init(sent: 50, lockouts: 10), "c": .init(sent: 1, lockouts: 0)]),
+                    at: Self.now
                 )
-            ),
-            (
-                "whole app",
-                try AppPage(text, week, context).response(
-                    .init(charts: [chart], lastDay: lastDay, statuses: statuses), context
-                )
-            ),
-            (
-                "whole rule",
-                try RulePage("a", week, context).response(
-                    .init(
-                        charts: [chart], countsFault: text, note: text, fuse: nil, statuses: statuses, history: history
-                    ),
-                    context
-                )
-            ),
-            ("whole rules", RulesPage(context).response(.init(statuses: statuses, shares: [:]), context)),
-            (
-                "whole unknowns",
-                UnknownsPage().response(
-                    .init(versions: versions, unknownChecks: "1 to 2 checks", countsSince: Self.now), context
-                )
-            ),
-        ]
-        for (name, response) in made { pages.append((name, try await PageAnswer(response))) }
-        return pages.map { ($0, $1.body) }
-    }
-
-    private func question(_ query: String) throws -> PageQuestion {
-        try PageQuestion(PolicyPages.request("/history?\(query)"), Parameters())
+            ), .table(Report.rules(rules, ofApp: false, nil, at: Self.now)),
+            .fields(Report.fields(rules[0], fuse: nil, note: text, at: Self.now))
+        )
+        page.add("charts", Page.charts([chart], of: Subject.app(text).address, days: 7))
+        page.add(page.unconfigured(versions))
+        return page.response(text, heading: Sentence(text))
     }
 
     private var change: PolicyChange {
@@ -237,7 +234,9 @@ extension PolicyPages {
             source: ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: logger)
         )
         let response = try await router.buildResponder().respond(to: request, context: context)
-        return try await PageAnswer(response.status == .notFound ? notFound(request) : response)
+        // The router has no page of its own for what is at no path.
+        let isLost = response.status == .notFound && response.headers[.contentSecurityPolicy] == nil
+        return try await PageAnswer(isLost ? notFound(request) : response)
     }
 
     static func request(_ address: String, _ knownTag: String? = nil) -> Request {

@@ -1,6 +1,7 @@
-import PolicyStore
 import Testing
 import UpdatePolicy
+
+@testable import PolicyStore
 
 @Suite("Chart CSV")
 struct ChartCSVTests {

@@ -49,7 +49,9 @@ struct ChartQueryTests {
         let counted = try await CountedChecks()
         try await counted.add("(1, 'a', 'ios', '1.2', 'DE', '17.1', 40, 10, 4)")
         try await counted.connection.transaction(.repeatableReadReadOnly) { session in
-            let rule = Rule(key: "r", bundle: "a", title: "T", text: "X")
+            let rule = Rule(key: "r", title: "T", text: "X") {
+                $0.bundle = "a"
+            }
             let policy = Policy(revision: 1, token: "t", apps: [], releases: [], rules: [rule])
             let counts = RuleCounts(of: rule, in: policy, days: 1, at: CountedChecks.now, session)
             #expect(counts.charts.map(\.name) == ["reach", "sent"])

@@ -59,11 +59,25 @@ struct CountedChecks {
         )
     }
 
-    /// The figures of the app at ``now``.
-    func figures(days: Int, of bundle: String = "a") async throws -> AppFigures {
+    struct Figures {
+        let bundle: String
+        let adoptions: [AppCounts.Adoption]
+        let charts: [Chart]
+    }
+
+    /// All that was counted of the app at ``now``.
+    func figures(days: Int, of bundle: String = "a") async throws -> Figures {
+        try await Self.figures(connection, days: days, of: bundle)
+    }
+
+    static func figures(_ connection: PostgresConnection, days: Int, of bundle: String = "a") async throws -> Figures {
         try await connection.transaction(.repeatableReadReadOnly) { session in
             let policy = try PolicyReader.policy(session, bundles: [bundle])
-            return try AppFigures(bundle: bundle, in: policy, days: days, at: Self.now, session)
+            let counts = AppCounts(bundle: bundle, in: policy, days: days, at: Self.now, session)
+            return Figures(
+                bundle: counts.bundle, adoptions: try counts.adoptions(),
+                charts: try counts.charts.map { try $0.chart() }
+            )
         }
     }
 

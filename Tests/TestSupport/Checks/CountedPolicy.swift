@@ -11,14 +11,28 @@ package enum CountedPolicy {
     /// One app, `doto`: below 1.2 it is told of an update, below 1.1 it is locked out. Another bundle, which no app has,
     /// gets a message of its own.
     package static func policy(withRulesBefore earlier: [String] = []) throws -> CompiledPolicy {
-        var rules = earlier.map { Rule(key: $0, bundle: "doto", title: $0, text: "Text") }
+        var rules = earlier.map {
+            Rule(key: $0, title: $0, text: "Text") {
+                $0.bundle = "doto"
+            }
+        }
         for place in rules.indices { rules[place].position = -1 }
-        rules.append(Rule(key: "update", bundle: "doto", versions: "<1.2", title: "Update", text: "Text"))
-        var old = Rule(key: "old", bundle: "doto", versions: "<1.1", title: "Too old", text: "Text")
+        rules.append(
+            Rule(key: "update", title: "Update", text: "Text") {
+                $0.bundle = "doto"
+                $0.versions = "<1.2"
+            })
+        var old = Rule(key: "old", title: "Too old", text: "Text") {
+            $0.bundle = "doto"
+            $0.versions = "<1.1"
+        }
         old.lockout = true
         old.lockoutWithoutUpdate = true
         rules.append(old)
-        rules.append(Rule(key: "unlisted", bundle: "unlisted", title: "Hello", text: "Text"))
+        rules.append(
+            Rule(key: "unlisted", title: "Hello", text: "Text") {
+                $0.bundle = "unlisted"
+            })
         return try CompiledPolicy(
             Policy(
                 revision: 1, token: "token", apps: [App(bundle: "doto", name: "Doto"), App(bundle: "other")],

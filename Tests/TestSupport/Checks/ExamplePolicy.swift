@@ -21,13 +21,21 @@ package enum ExamplePolicy {
             Policy(
                 revision: revision,
                 token: "token-\(revision)",
-                apps: [App(bundle: bundle, name: "Doto", paused: false, storeLinks: [])],
+                apps: [
+                    App(bundle: bundle, name: "Doto") {
+                        $0.paused = false
+                        $0.storeLinks = []
+                    }
+                ],
                 releases: [],
                 rules: [
-                    Rule(
-                        key: "update", bundle: bundle, enabled: true, versions: "<1.2", rollout: .all,
-                        title: "Please update", text: "{app} 1.2 is there.", link: "https://example.com/doto"
-                    )
+                    Rule(key: "update", title: "Please update", text: "{app} 1.2 is there.") {
+                        $0.bundle = bundle
+                        $0.enabled = true
+                        $0.versions = "<1.2"
+                        $0.rollout = .all
+                        $0.link = "https://example.com/doto"
+                    }
                 ]
             )
         )

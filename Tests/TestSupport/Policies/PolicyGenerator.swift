@@ -123,15 +123,13 @@ package struct PolicyGenerator {
     }
 
     private mutating func app(_ bundle: String) -> App {
-        App(
-            bundle: bundle,
-            name: random.pick(pools.appNames, chance: chances.appName),
-            paused: random.chance(chances.paused),
-            note: note(),
-            storeLinks: pools.platforms.filter { _ in random.chance(chances.storeLink) }.map {
+        App(bundle: bundle, name: random.pick(pools.appNames, chance: chances.appName)) {
+            $0.paused = random.chance(chances.paused)
+            $0.note = note()
+            $0.storeLinks = pools.platforms.filter { _ in random.chance(chances.storeLink) }.map {
                 StoreLink(platform: $0, link: random.pick(pools.storeLinks))
             }
-        )
+        }
     }
 
     private mutating func release(_ id: Int64) -> Release {
@@ -140,12 +138,16 @@ package struct PolicyGenerator {
         return Release(
             id: id, bundle: style.isLifelike ? pools.bundles[random.chance(92) ? 0 : 1] : random.pick(bundles),
             platform: random.chance(chances.ios) ? "ios" : random.pick(pools.platformsOfRules),
-            version: style.isLifelike && random.chance(1) ? random.pick(pools.unreadableVersions) : version(),
-            build: random.pick(pools.builds, chance: chances.build),
-            minOS: random.pick(pools.osVersions, chance: chances.minOS),
-            regions: regions(chance: chances.releaseRegions), liveAt: liveAt, staged: random.chance(chances.staged),
-            withdrawnAt: withdrawnAt.map { max($0, liveAt ?? $0) }, note: note()
-        )
+            version: style.isLifelike && random.chance(1) ? random.pick(pools.unreadableVersions) : version()
+        ) {
+            $0.build = random.pick(pools.builds, chance: chances.build)
+            $0.minOS = random.pick(pools.osVersions, chance: chances.minOS)
+            $0.regions = regions(chance: chances.releaseRegions)
+            $0.liveAt = liveAt
+            $0.staged = random.chance(chances.staged)
+            $0.withdrawnAt = withdrawnAt.map { max($0, liveAt ?? $0) }
+            $0.note = note()
+        }
     }
 
     /// The releases without those that differ from an earlier one in their notes alone, which the database refuses.
@@ -167,7 +169,9 @@ package struct PolicyGenerator {
         let bundle = random.chance(chances.bundle) ? bundleOfRule() : nil
         let target = bundle != nil && random.chance(chances.target) ? version() : nil
         let steps = steps(key)
-        var rule = Rule(key: key, bundle: bundle, title: text(target), text: text(target))
+        var rule = Rule(key: key, title: text(target), text: text(target)) {
+            $0.bundle = bundle
+        }
         rule.enabled = random.chance(chances.enabled)
         rule.position = random.pick(pools.positions)
         rule.versions = range(pools.ranges, chance: chances.versions)
@@ -219,10 +223,14 @@ package struct PolicyGenerator {
 
     /// Makes a rule ask everybody below the latest release to get it, when it has been live for some days.
     private mutating func makeEverydayRule(_ rule: inout Rule) {
-        rule = Rule(
-            key: rule.key, bundle: pools.bundles[0], position: rule.position, target: latest,
-            soak: random.pick(pools.soaks), title: rule.title, text: rule.text, link: rule.link, lockout: rule.lockout
-        )
+        rule = Rule(key: rule.key, title: rule.title, text: rule.text) {
+            $0.bundle = pools.bundles[0]
+            $0.position = rule.position
+            $0.target = latest
+            $0.soak = random.pick(pools.soaks)
+            $0.link = rule.link
+            $0.lockout = rule.lockout
+        }
     }
 
     /// Makes a rule a lockout of some versions, or of some builds of a version, with few other conditions.

@@ -25,14 +25,18 @@ package enum TestPolicy {
 
     /// A rule of the app, its key as title and text.
     package static func rule(_ key: String, _ change: (inout Rule) -> Void = { _ in }) -> Rule {
-        var rule = Rule(key: key, bundle: bundle, title: key, text: key)
+        var rule = Rule(key: key, title: key, text: key) {
+            $0.bundle = bundle
+        }
         change(&rule)
         return rule
     }
 
     /// A release of the app on iOS that has been live for a day.
     package static func release(_ version: String, _ change: (inout Release) -> Void = { _ in }) -> Release {
-        var release = Release(id: 1, bundle: bundle, platform: "ios", version: version, liveAt: hours(-24))
+        var release = Release(id: 1, bundle: bundle, platform: "ios", version: version) {
+            $0.liveAt = hours(-24)
+        }
         change(&release)
         return release
     }

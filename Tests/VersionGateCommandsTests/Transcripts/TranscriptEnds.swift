@@ -36,7 +36,7 @@ struct TranscriptEnds {
     /// An edit of the service `test` names the database, and the command that takes it back.
     private func cutChange(_ answer: [String]) throws -> [String] {
         guard after != before, !isPartOfOutput, !step.text.contains("database psql") else { return answer }
-        let undo = "    This is change \(after). To take it back: versiongate undo \(after)"
+        let undo = "    This is change \(after). To undo it: versiongate undo \(after)"
         guard let line = answer.firstIndex(where: { $0 == undo || $0.hasPrefix("\(undo) ") }) else {
             throw Transcript.Fault(description: "makes change \(after) and does not say so: \(step.text): \(answer)")
         }

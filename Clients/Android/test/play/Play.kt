@@ -3,7 +3,7 @@ package com.google.android.play.core.appupdate
 import android.app.Activity
 import android.content.Context
 
-// Declarations of Play In-App Updates, as far as the README uses them. They are never run.
+// Declarations of Play In-App Updates, as far as the sample uses them. They are never run.
 
 interface Task<T> {
     fun addOnSuccessListener(listener: (T) -> Unit): Task<T>

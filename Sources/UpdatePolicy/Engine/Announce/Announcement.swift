@@ -9,7 +9,6 @@ package struct Announcement: Sendable {
     /// Its own pre-releases are not: an app that calls itself 1.2.0-play may be the very release 1.2.0.
     package let floor: AnnouncedVersion?
 
-    /// The greatest release that every client can get.
     package let latest: Release?
 
     /// Which systems the announcement holds for, where that is not all of them: this version and later ones.
@@ -27,7 +26,6 @@ package enum CertainLockout: Equatable, Sendable {
     case unfinished
 }
 
-/// A version that a policy announces or demands.
 package struct AnnouncedVersion: Sendable {
     /// The version as its release spells it, else as a rule does.
     package let version: AppVersion
@@ -58,7 +56,6 @@ extension CompiledPolicy {
     ///   - client: The members that were sent; without a platform nothing is announced.
     ///   - systemFamily: The numbers that the version of the operating system begins with, where that is known and the
     ///     version was not sent: `17` for any 17.x.
-    ///   - time: The time of the question.
     ///   - canSay: Whether a version, of which the build may be known, can be announced or demanded; where one cannot, a
     ///     lower one is.
     /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
@@ -76,20 +73,16 @@ extension CompiledPolicy {
     /// be anything. Each is a lockout where it is one to every client.
     ///
     /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
-    package func certainMessages(
-        for client: Client,
-        systemFamily: String? = nil,
-        at time: Timestamp
-    ) -> [Message]? {
+    package func certainMessages(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Message]? {
         let sent = certainlySent(to: client, systemFamily, time)
         let app = app(of: client)
         var languages = TextLanguages()
         let size = sent.reduce(0) { size, sent in
             guard let group = group(of: sent.id, app) else { return size }
             let index = Int(sent.id.index)
-            return size + group.size(ofMessage: index, textPlace(of: index, group, client, &languages))
+            return size + group.message(of: index, textPlace(of: index, group, client, &languages)).count
         }
-        return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app) }
+        return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app, &languages) }
     }
 
     /// The rules that some client of a question may be sent, in the order of messages.

@@ -12,8 +12,8 @@ struct Announcer {
 
     /// The releases that may be offered, as a target and as a way out ask for them.
     private var haveReleasesBeenRead = false
-    private lazy var targetReleases = PossibleReleases(list, asker, at: time, .lenient)
-    private lazy var waysOutReleases = PossibleReleases(list, asker, at: time, .strict)
+    private lazy var targetReleases = PossibleReleases(list, asker, at: time, .pass)
+    private lazy var waysOutReleases = PossibleReleases(list, asker, at: time, .fail)
 
     private struct Candidate {
         let id: RuleID
@@ -96,11 +96,11 @@ struct Announcer {
     ) -> Candidate? {
         let index = Int(id.index)
         let rule = group.rules[index]
-        var certainty = group.certainty(Self.conditions, of: index, asker, facts)
-        if certainty > .never, rule.flags.contains(.hasTarget) {
-            certainty = min(certainty, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
+        var verdict = group.verdict(Self.conditions, of: index, asker, facts)
+        if verdict > .unmet, rule.flags.contains(.hasTarget) {
+            verdict = min(verdict, offered(group.pools.targets[Int(rule.target)], soak: rule.soak))
         }
-        guard certainty == .certain || certainty == .possible && (withPossible || rule.flags.contains(.final))
+        guard verdict == .met || verdict == .unknown && (withPossible || rule.flags.contains(.final))
         else { return nil }
         let versions = group.versions(of: index)
         if let versions {
@@ -111,7 +111,7 @@ struct Announcer {
                 }
             }
         }
-        return Candidate(id: id, group: group, isCertain: certainty == .certain, versions: versions)
+        return Candidate(id: id, group: group, isCertain: verdict == .met, versions: versions)
     }
 
     /// All but those on the version, which may be any.
@@ -120,12 +120,12 @@ struct Announcer {
 
     // MARK: Offers
 
-    private mutating func offered(_ target: VersionKey, soak: Int64) -> Certainty {
+    private mutating func offered(_ target: VersionKey, soak: Int64) -> Verdict {
         // On a platform that was not sent there may be any release.
-        if !client.has(.platform) { return .possible }
+        if !client.has(.platform) { return .unknown }
         let offers = targetReleases.offers(soak: soak)
-        if let least = offers.least, !(least.version < target) { return .certain }
-        return offers.greatest.map { $0.version < target } ?? true ? .never : .possible
+        if let least = offers.least, !(least.version < target) { return .met }
+        return offers.greatest.map { $0.version < target } ?? true ? .unmet : .unknown
     }
 
     // MARK: Every version
@@ -192,7 +192,7 @@ struct Announcer {
         where isMeant: (VersionSweep.Entry) -> Bool
     ) -> AnnouncedVersion? {
         // Asked first, because many may not be said.
-        let build = list?.builds.behind(version)
+        let build = list?.builds.threshold(below: version)
         guard canSay(version, build) else { return nil }
         let meant = candidates.indices.filter {
             entries[$0].isCertain && isMeant(entries[$0]) && !(version.key < entries[$0].end)
@@ -213,19 +213,17 @@ struct Announcer {
             .prefix { $0.version == version.key }
             .first { release in
                 release.isLive(at: time)
-                    && list.certainty(of: release, asker, .lenient) == .certain
+                    && list.verdict(of: release, asker, .pass) == .met
             }
         return release ?? offer
     }
 
-    /// A version as its release on the platform spells it.
     private func spelling(of version: VersionKey) -> String? {
         app.releaseVersions[ReleaseVersion(platform: platform, version: version)]
     }
 
     // MARK: One version
 
-    /// What the policy says to the client whose version was sent.
     private mutating func toOneVersion(
         _ candidates: [Candidate],
         _ offer: CompiledRelease
@@ -250,7 +248,6 @@ struct Announcer {
         return (greatest(of: prompts), greatest(of: floors))
     }
 
-    /// What a rule asks of the client whose version was sent.
     private struct Request {
         let rule: RuleID
         let version: AppVersion
@@ -280,7 +277,7 @@ struct Announcer {
         let ways = waysOutReleases.offers(soak: candidate.rule.soak)
         guard client.versionKey != nil, ways.isCertain, ways.areAbove else { return false }
         guard candidate.rule.builds.isEmpty else {
-            return ways.allSatisfy { !candidate.group.matches(candidate.rule, $0) }
+            return ways.releases.allSatisfy { !candidate.group.matches(candidate.rule, $0) }
         }
         return candidate.versions.map { !ways.isAny(in: $0) } ?? false
     }
@@ -305,7 +302,8 @@ struct Announcer {
         rules: [RuleID],
         first: RuleID
     ) -> AnnouncedVersion? {
-        policy.message(of: SentRule(id: first), client, app).map { message in
+        var languages = TextLanguages()
+        return policy.message(of: SentRule(id: first), client, app, &languages).map { message in
             AnnouncedVersion(
                 version: version, release: app.releaseRows[release.row], build: build, rules: rules,
                 shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(), message: message
@@ -363,7 +361,7 @@ struct Announcer {
             rest -= self.steps(toJudge: id, of: group, atMost: rest)
             if rest < 0 { return .unfinished }
             if rule.flags.contains(.hasTarget),
-                offered(group.pools.targets[Int(rule.target)], soak: rule.soak) < .certain
+                offered(group.pools.targets[Int(rule.target)], soak: rule.soak) < .met
             {
                 continue
             }
@@ -386,7 +384,7 @@ struct Announcer {
         if rule.flags.contains(.hasTarget) { steps += targetReleases.steps(toSoak: rule.soak) }
         if rule.flags.contains(.needsWayOut) {
             steps += waysOutReleases.steps(toSoak: rule.soak)
-            if !rule.builds.isEmpty, steps <= most { steps += waysOutReleases.offers(soak: rule.soak).indexes.count }
+            if !rule.builds.isEmpty, steps <= most { steps += waysOutReleases.offers(soak: rule.soak).releases.count }
         }
         return steps
     }
@@ -396,7 +394,6 @@ struct Announcer {
         let group: RuleGroup
         let appIndex: Int32
         let facts: CheckFacts
-        /// How many were looked at.
         var passed = 0
 
         var next: RuleID? {

@@ -1,6 +1,5 @@
 /// The builds of releases on one platform, for clients that compare builds where rules speak of versions.
 struct RecordedBuilds: Sendable {
-    /// The versions that have a build, sorted.
     private let versions: [VersionKey]
     /// The greatest build of those up to each version.
     private var greatest: [AppVersion] = []
@@ -24,7 +23,7 @@ struct RecordedBuilds: Sendable {
     /// The build behind the greatest one of all releases whose numbers are below those of a version, so that whoever has a
     /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
     /// grow with versions, and where none of the version or of those below is recorded.
-    func behind(_ version: AppVersion) -> String? {
+    func threshold(below version: AppVersion) -> String? {
         let family = version.key.family
         let index = versions.indices.partitioningIndex { !(versions[$0] < family) }
         let own = versions.indices.partitioningIndex { !(versions[$0] < version.key) }

@@ -12,7 +12,6 @@ struct VersionSweep {
         /// Where the versions end that it certainly locks out, as far as it reaches them; `nil` for none.
         let lockoutEnd: VersionKey?
 
-        /// Where the versions that it reaches end.
         var end: VersionKey { versions[versions.count - 1].upper }
     }
 
@@ -24,7 +23,6 @@ struct VersionSweep {
     /// For each bound, the index of the greatest of the ends that are needed to reach all versions below it: of each
     /// version the least end of a rule that reaches it.
     private let prompted: [UInt32]
-    /// The same for lockouts.
     private let lockedOut: [UInt32]
 
     init(_ entries: [Entry]) {

@@ -1,4 +1,3 @@
-/// The making of a compiled policy from plain rows, app by app.
 struct PolicyCompiler {
     private(set) var apps: [CompiledApp] = []
     private(set) var appIndexes: NameTable

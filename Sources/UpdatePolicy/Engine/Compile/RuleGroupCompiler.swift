@@ -1,4 +1,3 @@
-/// The making of a group of rules from plain rows.
 struct RuleGroupCompiler {
     /// What stands for `{app}`; `nil` in the rules for every app.
     private let app: String?
@@ -23,13 +22,6 @@ struct RuleGroupCompiler {
     }
 
     /// The group of some rules; `nil` where there are none.
-    ///
-    /// - Parameters:
-    ///   - rows: The rules, in any order.
-    ///   - app: The name of their app; `nil` for the rules for every app.
-    ///   - platformNumbers: Gets the platforms that the rules name.
-    ///   - textLanguages: Gets the languages of their texts.
-    ///   - hashSeed: The secret of the hashes that the rules are filed under.
     static func group(
         _ rows: [Rule],
         ofApp app: String?,
@@ -160,7 +152,6 @@ extension RuleGroupCompiler {
         compiled.fragments = PoolRange(start: UInt32(start), count: UInt32(pools.fragments.count - start))
     }
 
-    /// Writes into the shared bytes, and tells where.
     private mutating func prepare(_ write: (inout [UInt8]) -> Void) -> Range<Int> {
         let start = pools.bytes.count
         write(&pools.bytes)
@@ -168,11 +159,12 @@ extension RuleGroupCompiler {
     }
 
     private mutating func prepare(_ rule: Rule, _ title: String, _ text: String, _ app: String) {
-        let start = pools.bytes.count
-        let split = MessageBytes.append(
-            id: rule.key, title: rule.filled(title, app: app), text: rule.filled(text, app: app), to: &pools.bytes
-        )
-        pools.fragments.append(Fragment(start: start, split: split, end: pools.bytes.count))
+        let message = prepare { bytes in
+            MessageBytes.append(
+                id: rule.key, title: rule.filled(title, app: app), text: rule.filled(text, app: app), to: &bytes
+            )
+        }
+        pools.fragments.append(message)
     }
 
     private static func distinct(_ platforms: [Int32]) -> [Int32] {
@@ -180,12 +172,7 @@ extension RuleGroupCompiler {
     }
 }
 
-/// The elements of a condition; `nil` for none.
-private func elements<Element>(
-    _ list: [Element]?,
-    _ column: String,
-    _ row: String
-) throws(PolicyError) -> [Element]? {
+private func elements<Element>(_ list: [Element]?, _ column: String, _ row: String) throws(PolicyError) -> [Element]? {
     guard let list else { return nil }
     guard !list.isEmpty else {
         throw PolicyError(row: row, reason: "has an empty list of \(column); no condition is null")
@@ -209,7 +196,6 @@ extension [UInt16] {
     }
 }
 
-/// The ranges and the target of a rule, read from their texts.
 struct RuleRanges {
     let versions: [VersionInterval]
     let builds: [VersionInterval]
@@ -234,7 +220,6 @@ struct RuleRanges {
         end = reached.upperText
     }
 
-    /// The bounds that the versions of clients are ranked by.
     var versionBounds: [VersionKey] {
         Self.bounds(versions) + (target.map { [$0] } ?? [])
     }

@@ -27,10 +27,8 @@ package enum Condition: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those by which checks are not counted.
     package static let uncounted = Set(allCases.filter { !$0.isCounted })
 
-    /// Those on what a client is.
     static let onClients: [Condition] = [.platforms, .versions, .builds, .os, .regions, .languages, .attributes]
 
     /// The member of a check that is asked about, where it is one.
@@ -68,7 +66,6 @@ package enum Condition: String, Sendable, CaseIterable {
     /// What a rule asks for; null where it has no such condition.
     func value(in rule: Rule) -> PolicyValue { Self.columns[self]?.value(of: rule) ?? .null }
 
-    /// A range or a list as people read it.
     func text(in rule: Rule) -> String? {
         switch value(in: rule) {
         case .text(let text): text.string
@@ -91,9 +88,9 @@ extension Rule {
         if let platforms { parts.append(Self.list(platforms.map { Platform($0).displayName })) }
         if let os { parts.append("system \(Self.shortened(os))") }
         if let regions { parts.append(Self.list(regions)) }
-        if let languages { parts.append("language \(Self.list(languages))") }
+        if let languages { parts.append("language \(Self.list(languages, "or"))") }
         for attribute in attributes ?? [] {
-            parts.append("\(Self.plain(attribute.name)) \(Self.list(attribute.values.map(Self.plain)))")
+            parts.append("\(Self.plain(attribute.name)) \(Self.list(attribute.values.map(Self.plain), "or"))")
         }
         return parts.isEmpty ? "everyone" : parts.joined(separator: ", ")
     }
@@ -110,12 +107,12 @@ extension Rule {
         return String(range.dropFirst())
     }
 
-    /// `DE, AT and CH`; of a long list the first names, and how many there are beside them.
-    private static func list(_ names: [String]) -> String {
+    /// `DE, AT or CH`; of a long list the first names, and how many there are beside them.
+    private static func list(_ names: [String], _ conjunction: String = "and") -> String {
         guard names.count > 1 else { return names.first ?? "nobody" }
         let shown = names.count > mostNames ? names.prefix(mostNames - 1) : names.dropLast()
         let rest = names.count - shown.count
-        return "\(shown.joined(separator: ", ")) and \(rest == 1 ? names[names.count - 1] : "\(rest) more")"
+        return "\(shown.joined(separator: ", ")) or \(rest == 1 ? names[names.count - 1] : "\(rest) more")"
     }
 
     /// A name or value of an attribute, quoted where it could be read as something else.

@@ -1,13 +1,12 @@
 /// How sure it is that something holds of a client of which not everything is known.
-enum Certainty: Comparable {
-    case never
-    case possible
-    case certain
+enum Verdict: Comparable {
+    case unmet
+    case unknown
+    case met
 
-    init(_ isCertain: Bool) { self = isCertain ? .certain : .never }
+    init(_ isCertain: Bool) { self = isCertain ? .met : .unmet }
 }
 
-/// A client of which not everything is known.
 struct PartialClient {
     let client: Client
     let system: ClientSystem
@@ -30,7 +29,6 @@ struct PartialClient {
         (self.client, system, mayOmit) = (client, .exactly(client.osKey), false)
     }
 
-    /// Whether what a condition asks about may be anything.
     fileprivate func isUnknown(_ condition: Condition) -> Bool {
         guard mayOmit else { return Condition.uncounted.contains(condition) }
         return condition == .attributes || condition.field.map { !client.has($0) } ?? false
@@ -38,34 +36,28 @@ struct PartialClient {
 }
 
 extension RuleGroup {
-    /// How sure it is that a client meets some conditions of a rule.
-    func certainty(
-        _ conditions: [Condition],
-        of index: Int,
-        _ asker: PartialClient,
-        _ facts: CheckFacts
-    ) -> Certainty {
-        var certainty = Certainty.certain
+    func verdict(_ conditions: [Condition], of index: Int, _ asker: PartialClient, _ facts: CheckFacts) -> Verdict {
+        var verdict = Verdict.met
         for condition in conditions {
-            certainty = min(certainty, self.certainty(condition, of: index, asker, facts))
-            if certainty == .never { break }
+            verdict = min(verdict, self.verdict(condition, of: index, asker, facts))
+            if verdict == .unmet { break }
         }
-        return certainty
+        return verdict
     }
 
-    private func certainty(
+    private func verdict(
         _ condition: Condition,
         of index: Int,
         _ asker: PartialClient,
         _ facts: CheckFacts
-    ) -> Certainty {
+    ) -> Verdict {
         let rule = rules[index]
         switch condition {
-        case .os where !rule.os.isEmpty: return asker.system.certainty(in: intervals(rule.os, on: scales.os))
-        case _ where meets(condition, rule, index, asker.client, facts): return .certain
-        case .rollout where rollout(of: rule, at: facts.time) == 0: return .never
-        case .attributes where hasOtherAttribute(rule, asker.client): return .never
-        default: return asker.isUnknown(condition) ? .possible : .never
+        case .os where !rule.os.isEmpty: return asker.system.verdict(in: intervals(rule.os, on: scales.os))
+        case _ where meets(condition, rule, index, asker.client, facts): return .met
+        case .rollout where rollout(of: rule, at: facts.time) == 0: return .unmet
+        case .attributes where hasOtherAttribute(rule, asker.client): return .unmet
+        default: return asker.isUnknown(condition) ? .unknown : .unmet
         }
     }
 
@@ -85,13 +77,11 @@ extension RuleGroup {
         return hasTarget ? range.below(pools.targets[Int(rule.target)]) : range
     }
 
-    /// The intervals of a condition, as versions.
     private func intervals(_ run: PoolRange, on scale: VersionScale) -> [VersionInterval] {
         pools.intervals[run.indices].map { scale.versions(of: $0) }
     }
 }
 
-/// The versions that the operating system of a client may have.
 enum ClientSystem {
     /// The one that was sent; `nil` where it cannot be read.
     case exactly(VersionKey?)
@@ -121,16 +111,15 @@ enum ClientSystem {
         return interval.isEmpty ? nil : .within(interval)
     }
 
-    /// Whether the system is in one of some intervals.
-    func certainty(in intervals: [VersionInterval]) -> Certainty {
+    func verdict(in intervals: [VersionInterval]) -> Verdict {
         switch self {
-        case .exactly(let key): return Certainty(key.map { key in intervals.contains { $0.contains(key) } } ?? false)
-        case .any: return .possible
+        case .exactly(let key): return Verdict(key.map { key in intervals.contains { $0.contains(key) } } ?? false)
+        case .any: return .unknown
         case .within(let system):
             if intervals.contains(where: { !(system.lower < $0.lower) && !($0.upper < system.upper) }) {
-                return .certain
+                return .met
             }
-            return intervals.contains { $0.overlaps(system) } ? .possible : .never
+            return intervals.contains { $0.overlaps(system) } ? .unknown : .unmet
         }
     }
 }

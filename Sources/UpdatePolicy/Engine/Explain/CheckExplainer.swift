@@ -9,26 +9,8 @@ struct CheckExplainer {
     /// The releases of the client's app and platform, the least first.
     private let releases: [JudgedRelease]
     private var finalKey: String?
-    private var offers = OfferSearch(.lenient)
-    private var waysOut = OfferSearch(.strict)
-
-    private struct Reason {
-        var condition: String?
-        var expected: String?
-        var actual: String?
-        var release: String?
-        var obstacle: ReleaseObstacle?
-        /// Whether the release that is offered is for some systems only.
-        var asksForSystem = false
-
-        init(condition: String? = nil, expected: String? = nil, actual: String? = nil, offer: Release? = nil) {
-            self.condition = condition
-            self.expected = expected
-            self.actual = actual
-            release = offer?.label
-            asksForSystem = offer?.minOS != nil
-        }
-    }
+    private var offers = OfferSearch(.pass)
+    private var waysOut = OfferSearch(.fail)
 
     init(_ policy: CompiledPolicy, _ client: Client, _ app: CompiledApp?, _ time: Timestamp) {
         self.client = client
@@ -45,57 +27,54 @@ struct CheckExplainer {
     mutating func explain(_ index: Int, of group: RuleGroup) -> Explanation {
         let compiled = group.rules[index]
         let facts = CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: group.scales)
+        let rule = group.rows[index]
+        var explanation: Explanation
+        var offer: Release?
         if let condition = group.firstUnmetCondition(of: index, by: client, facts, app, &offers) {
-            return explanation(index, of: group, .noMatch, reason(index, of: group, condition), unmet: condition)
+            explanation = unmet(condition, index, of: group)
+        } else if let finalKey {
+            explanation = Explanation(rule, .afterFinal(finalKey), actual: finalKey)
+        } else {
+            if compiled.flags.contains(.final) { finalKey = rule.key }
+            (explanation, offer) = sent(index, of: group)
+            explanation.match = match(rule)
         }
-        if let finalKey {
-            return explanation(index, of: group, .afterAFinalRule, Reason(condition: "final", actual: finalKey))
-        }
-        if compiled.flags.contains(.final) { finalKey = group.rows[index].key }
+        explanation.bucket = bucket(rule)
+        explanation.rollout = rule.rollout(at: time)
+        explanation.heldSince = rule.holdInForce(at: time)
+        explanation.hangsOnPreRelease = hangsOnPreRelease(rule)
+        explanation.hangsOnSystem = explanation.reason == .sent && (offer?.minOS != nil || rule.os != nil)
+        return explanation
+    }
+
+    /// Tells of a rule that is met whether it locks the client out, and which release is offered.
+    private mutating func sent(_ index: Int, of group: RuleGroup) -> (Explanation, offer: Release?) {
+        let (rule, compiled) = (group.rows[index], group.rules[index])
         guard compiled.flags.contains(.needsWayOut) else {
             let offer = compiled.flags.contains(.hasTarget) ? self.offer(compiled) : nil
-            return explanation(index, of: group, .sent, Reason(offer: offer))
+            return (Explanation(rule, .sent, release: offer?.label), offer)
         }
-        var reason = Reason(condition: "lockout", expected: "a way out")
-        var isMatched = false
+        let reason: Explanation.Reason
+        var actual: String
+        var offer: Release?
         switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970, &waysOut) {
-        case .open(let offer):
-            return explanation(index, of: group, .sent, Reason(offer: release(offer)))
-        case .noOffer:
-            reason.actual = "no offer"
-        case .notAbove(let offer):
-            reason.actual = Explanation.notAbove
-            reason.release = release(offer)?.label
-        case .matches(let offer):
-            reason.actual = "the rule matches the offer"
-            reason.release = release(offer)?.label
-            isMatched = true
+        case .open(let index):
+            let offer = release(index)
+            return (Explanation(rule, .sent, release: offer?.label), offer)
+        case .noOffer: (reason, actual) = (.noOffer, "no offer")
+        case .notAbove(let index):
+            (reason, actual, offer) = (.notAbove, "the offer is not above the client", release(index))
+        case .matches(let index):
+            (reason, actual, offer) = (.matchesOffer, "the rule matches the offer", release(index))
         }
         if client.sentNumberOfNoSystem, let os = client.shown(.os),
             releases.contains(where: { $0.minOS != nil && !$0.row.isWithdrawn(at: time) })
         {
-            reason.actual?.append(", os \(os)")
+            actual += ", os \(os)"
         }
-        reason.obstacle = obstacleOfWayOut(index, of: group, orWithdrawn: !isMatched)
-        return explanation(index, of: group, .sentWithoutLockout, reason)
-    }
-
-    private func explanation(
-        _ index: Int,
-        of group: RuleGroup,
-        _ outcome: Explanation.Outcome,
-        _ reason: Reason,
-        unmet: Condition? = nil
-    ) -> Explanation {
-        let rule = group.rows[index]
-        return Explanation(
-            position: rule.position, key: rule.key, outcome: outcome, condition: reason.condition,
-            expected: reason.expected, actual: reason.actual, bucket: bucket(rule), rollout: rule.rollout(at: time),
-            heldSince: rule.holdInForce(at: time), release: reason.release, lockout: rule.lockout,
-            match: outcome == .sent || outcome == .sentWithoutLockout ? match(rule) : nil, unmet: unmet,
-            hangsOnPreRelease: hangsOnPreRelease(rule),
-            hangsOnSystem: outcome == .sent && (reason.asksForSystem || rule.os != nil), obstacle: reason.obstacle
-        )
+        var explanation = Explanation(rule, reason, expected: "a way out", actual: actual, release: offer?.label)
+        explanation.obstacle = obstacleOfWayOut(index, of: group, orWithdrawn: reason != .matchesOffer)
+        return (explanation, nil)
     }
 
     /// The title of a rule that is met, whom it is for, and what the client has of what it asks for.
@@ -146,40 +125,35 @@ struct CheckExplainer {
 }
 
 extension CheckExplainer {
-    private func reason(_ index: Int, of group: RuleGroup, _ condition: Condition) -> Reason {
-        let rule = group.rows[index]
-        var reason = Reason(condition: condition.rawValue)
+    /// Tells of a rule which condition is not met, and what the client has in place of what is asked for.
+    private func unmet(_ condition: Condition, _ index: Int, of group: RuleGroup) -> Explanation {
+        let (rule, compiled) = (group.rows[index], group.rules[index])
+        func explanation(_ expected: String?, _ actual: String?) -> Explanation {
+            Explanation(rule, .unmet(condition), expected: expected, actual: actual)
+        }
         switch condition {
         case .attributes:
-            guard let unmet = group.firstUnmetAttribute(group.rules[index], client) else { break }
+            guard let unmet = group.firstUnmetAttribute(compiled, client) else { return explanation(nil, nil) }
             let attribute = group.pools.attributes[unmet]
-            reason.condition = "attributes.\(attribute.name)"
-            reason.expected = attribute.values.map(\.string).joined(separator: ", ")
-            reason.actual = client.attribute(attribute.name)?.string
+            return Explanation(
+                rule, .unmetAttribute(attribute.name.string),
+                expected: attribute.values.map(\.string).joined(separator: ", "),
+                actual: client.attribute(attribute.name)?.string
+            )
         case .target where client.isBelow(rule.target):
-            reason.expected = rule.target.map { ">=\($0)" }
-            reason.actual = offer(group.rules[index])?.label
-            reason.obstacle = obstacleOfTarget(rule)
-            reason.release = reason.obstacle?.label
-        case .target:
-            reason.expected = rule.target.map { "<\($0)" }
-            reason.actual = client.shown(.version)
-        case .startsAt:
-            reason.expected = rule.startsAt.map { "from \($0)" }
-            reason.actual = time.description
-        case .endsAt:
-            reason.expected = rule.endsAt.map { "until \($0)" }
-            reason.actual = time.description
+            var waiting = explanation(rule.target.map { ">=\($0)" }, offer(compiled)?.label)
+            waiting.obstacle = obstacleOfTarget(rule)
+            waiting.release = waiting.obstacle?.label
+            return waiting
+        case .target: return explanation(rule.target.map { "<\($0)" }, client.shown(.version))
+        case .startsAt: return explanation(rule.startsAt.map { "from \($0)" }, time.description)
+        case .endsAt: return explanation(rule.endsAt.map { "until \($0)" }, time.description)
         case .rollout:
-            reason.expected = "bucket < \(rule.rollout(at: time).hundredths)"
-            reason.actual = bucket(rule).map(String.init)
-        case .enabled: (reason.expected, reason.actual) = ("true", "false")
-        case .paused: (reason.expected, reason.actual) = ("false", "true")
-        default:
-            reason.expected = condition.text(in: rule)
-            reason.actual = condition.field.flatMap(client.shown)
+            return explanation("bucket < \(rule.rollout(at: time).hundredths)", bucket(rule).map(String.init))
+        case .enabled: return explanation("true", "false")
+        case .paused: return explanation("false", "true")
+        default: return explanation(condition.text(in: rule), condition.field.flatMap(client.shown))
         }
-        return reason
     }
 
     /// The least release that could reach the rule's target, and why it does not yet.
@@ -187,7 +161,7 @@ extension CheckExplainer {
         guard let target = rule.target.flatMap({ AppVersion($0)?.key }) else { return nil }
         let reaching = releases.filter { !($0.version < target) }
         let awaited = reaching.first { !$0.row.isWithdrawn(at: time) } ?? reaching.last
-        return awaited.flatMap { obstacle($0, rule, .lenient) }
+        return awaited.flatMap { obstacle($0, rule, .pass) }
     }
 
     /// The least release that would be a way out of the rule's lockout, and why the client cannot get it; the greatest that
@@ -198,23 +172,23 @@ extension CheckExplainer {
             release.isAbove(client.versionKey, build: client.buildKey) && !group.matches(group.rules[index], release)
         }
         let others = ways.lazy.filter { !$0.row.isWithdrawn(at: time) }
-        if let found = others.compactMap({ obstacle($0, row, .strict) }).first { return found }
+        if let found = others.compactMap({ obstacle($0, row, .fail) }).first { return found }
         let withdrawn = orWithdrawn ? ways.last { $0.row.isWithdrawn(at: time) } : nil
-        return withdrawn.flatMap { obstacle($0, row, .strict) }
+        return withdrawn.flatMap { obstacle($0, row, .fail) }
     }
 
     private func obstacle(
         _ release: JudgedRelease,
         _ rule: Rule,
-        _ judgement: ReleaseList.Judgement
+        _ missingValues: ReleaseList.MissingValues
     ) -> ReleaseObstacle? {
-        reason(release, rule, judgement).map { ReleaseObstacle(release: release.row.label, reason: $0) }
+        reason(release, rule, missingValues).map { ReleaseObstacle(release: release.row.label, reason: $0) }
     }
 
     private func reason(
         _ release: JudgedRelease,
         _ rule: Rule,
-        _ judgement: ReleaseList.Judgement
+        _ missingValues: ReleaseList.MissingValues
     ) -> ReleaseObstacle.Reason? {
         switch release.row.state(at: time) {
         case .withdrawn(let withdrawnAt): return .withdrawn(withdrawnAt <= time ? withdrawnAt : nil)
@@ -223,11 +197,11 @@ extension CheckExplainer {
         case .comes(let liveAt): return .liveFrom(liveAt)
         case .live(let liveAt):
             if let regions = release.row.regions {
-                let isMet = client.region.map { regions.contains($0.code) } ?? (judgement == .lenient)
+                let isMet = client.region.map { regions.contains($0.code) } ?? (missingValues == .pass)
                 if !isMet { return .regions(regions) }
             }
             if let minOS = release.minOS, let text = release.row.minOS {
-                let isMet = client.system.map { !($0 < minOS) } ?? (judgement == .lenient)
+                let isMet = client.system.map { !($0 < minOS) } ?? (missingValues == .pass)
                 if !isMet { return .os(text) }
             }
             let soaked = liveAt.advanced(byMicroseconds: rule.soakMicroseconds)
@@ -245,7 +219,6 @@ extension Client {
         return isRead ? text.string : "\(text) (cannot be read as a version)"
     }
 
-    /// Whether it has a version that can be read and is below a target.
     func isBelow(_ target: String?) -> Bool {
         guard let versionKey, let target = target.flatMap({ AppVersion($0)?.key }) else { return false }
         return versionKey < target

@@ -2,10 +2,7 @@
 package struct CheckRemarks {
     package private(set) var warnings: [String] = []
 
-    /// Looks at a client.
-    ///
     /// - Parameters:
-    ///   - policy: The policy that answers.
     ///   - isPast: Whether the policy is that of another revision than the present one, to which nothing can be added.
     ///   - otherMembers: Members that are known beside those of a check.
     ///   - command: Makes a command that can be typed of its words.
@@ -61,7 +58,9 @@ package struct CheckRemarks {
             warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
         }
         if let tag = client.language, tag.normalized.prefixMatch(of: /[a-z]{1,3}(?:-|$)/) == nil {
-            warnings.append("language \"\(tag.text)\" is no tag, so of languages only * matches; write de or pt-BR")
+            warnings.append(
+                "language \"\(tag.text)\" is not a language tag, so the only language condition it matches is *; write de or pt-BR"
+            )
         }
         if let text = client.regionText, client.region == nil {
             warnings.append("region \"\(text)\" names no country, so no rule with regions matches; write JP or ja-JP")

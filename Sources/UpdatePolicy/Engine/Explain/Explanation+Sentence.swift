@@ -1,22 +1,17 @@
 extension Explanation {
     /// What became of the rule, and why, in one sentence:
-    /// `bad-1.1 is sent without the lockout: 1.2 needs iOS 15, this client has 14.`
-    ///
-    /// - Parameters:
-    ///   - client: Whose check it was.
-    ///   - moment: Writes a time for people.
+    /// `bad-1.1 is sent without the lockout: 1.2 needs iOS 15, but this client has 14.`
     package func sentence(for client: Client, moment: @escaping (Timestamp) -> String) -> String {
         let words = ExplanationWords(explanation: self, client: client, moment: moment)
-        switch outcome {
+        switch reason {
         case .sent:
             let reason = release.map { ": \($0) is available to this client" } ?? ""
             return "\(key) is sent\(lockout ? " with the lockout" : "")\(reason)\(words.readings)."
-        case .sentWithoutLockout:
+        case .noOffer, .notAbove, .matchesOffer:
             return "\(key) is sent without the lockout: \(words.missingWayOut)."
-        case .afterAFinalRule:
-            return "\(key) is not sent: \(actual ?? "another rule") comes before it and is final."
-        case .noMatch:
-            return "\(key) is not sent: \(unmet.map { words.fault($0) } ?? "a condition is not met")."
+        case .afterFinal(let other): return "\(key) is not sent: \(other) comes before it and is final."
+        case .unmet(let condition): return "\(key) is not sent: \(words.fault(condition))."
+        case .unmetAttribute(let name): return "\(key) is not sent: \(words.missing(attribute: name))."
         }
     }
 }
@@ -55,28 +50,22 @@ private struct ExplanationWords {
                 ?? isFor(condition, asked: "\(systemName) ")
         case .regions:
             guard let actual, client.region == nil else { return isFor(condition) }
-            return "it is for \(expected), the client sent the region \(actual), which names no country"
-        case .attributes:
-            let name = explanation.condition.map { $0.split(separator: ".", maxSplits: 1).last.map(String.init) ?? $0 }
-            return "it asks for \(name ?? "an attribute") \(expected), "
-                + (actual.map { "this client sent \($0)" } ?? "the client did not send it")
+            return "it is for \(expected), but the client sent the region \(actual), which names no country"
         case .target:
-            let target = String(expected.drop { "<>=".contains($0) })
+            let target = explanation.rule.target ?? ""
             guard client.isBelow(target) else {
-                let sent = client.hasUnreadableVersion ? "the client sent" : "this client has"
+                let sent = client.hasUnreadableVersion ? "but the client sent" : "and this client has"
                 let suffixes = client.version == AppVersion(target) ? ignoredSuffixes(of: [target, actual ?? ""]) : ""
-                return
-                    "it asks for \(target), \(actual.map { "\(sent) \($0)" } ?? "the client sent no version")\(suffixes)"
+                let had = actual.map { "\(sent) \($0)" } ?? "but the client sent no version"
+                return "its target is \(target), \(had)\(suffixes)"
             }
             if let obstacle = explanation.obstacle { return text(obstacle) }
-            if client.platform == nil { return "it waits for a release, the client sent no platform" }
-            return "it asks for \(target), "
-                + (actual.map { "the newest release for this client is \($0)" }
-                    ?? "no release for \(systemName) reaches that")
-        case .startsAt:
-            return "it starts at \(time(after: "from "))"
-        case .endsAt:
-            return "it ended at \(time(after: "until "))"
+            if client.platform == nil { return "it waits for a release, but the client sent no platform" }
+            return "its target is \(target), "
+                + (actual.map { "but the newest release for this client is \($0)" }
+                    ?? "and no release for \(systemName) reaches it")
+        case .startsAt: return "it starts at \(explanation.rule.startsAt.map(moment) ?? "")"
+        case .endsAt: return "it ended at \(explanation.rule.endsAt.map(moment) ?? "")"
         case .rollout:
             let hold = explanation.heldSince.map { ", held since \(moment($0))" } ?? ""
             let rollout = "the rollout is \(explanation.rollout) %\(hold)"
@@ -84,22 +73,26 @@ private struct ExplanationWords {
             guard let bucket = explanation.bucket.flatMap(Percentage.init(hundredths:)) else {
                 return "the client sent no install, and \(rollout)"
             }
-            return "\(rollout); this installation is not included until it passes \(bucket) %"
-        case .enabled:
-            return "it is disabled"
-        case .paused:
-            return "the app is paused"
-        default:
-            return isFor(condition)
+            return "\(rollout); this installation is not included until the rollout passes \(bucket) %"
+        case .enabled: return "it is disabled"
+        case .paused: return "the app is paused"
+        default: return isFor(condition)
         }
+    }
+
+    func missing(attribute name: String) -> String {
+        "it asks for \(name) \(expected), but "
+            + (explanation.actual.map { "this client sent \($0)" } ?? "the client did not send it")
     }
 
     var missingWayOut: String {
         if let obstacle = explanation.obstacle { return text(obstacle) }
         if client.platform == nil { return "the client sent no platform, so no update is known for it" }
         guard let release = explanation.release else { return "no release for \(systemName) is known for this client" }
-        let isNotAbove = explanation.actual?.hasPrefix(Explanation.notAbove) ?? false
-        if let version = client.version, isNotAbove {
+        guard explanation.reason == .notAbove else {
+            return "\(release), the newest release for this client, is locked out as well"
+        }
+        if let version = client.version {
             let newest = "the newest release for this client is \(release)"
             guard version == AppVersion(release) else {
                 let isPreRelease = AppVersion(release).map { $0.numbers == version.numbers } ?? false
@@ -109,10 +102,7 @@ private struct ExplanationWords {
             return "\(newest), the version that it has, and no build is recorded for it"
                 + ignoredSuffixes(of: [release, version.text])
         }
-        if isNotAbove {
-            return "the client sent no version that can be read, so \(release) may be what it has"
-        }
-        return "\(release), the newest release for this client, is locked out as well"
+        return "the client sent no version that can be read, so \(release) may be what it has"
     }
 
     /// What counts for nothing of some versions: `; +45 counts for nothing`.
@@ -126,15 +116,10 @@ private struct ExplanationWords {
         return suffixes.isEmpty ? "" : "; \(suffixes.joined(separator: " and ")) \(verb) for nothing"
     }
 
-    /// A condition on a member of the check, and what the client sent.
     private func isFor(_ condition: Condition, asked: String? = nil, meaning: String = "") -> String {
         let (what, had) = condition.words
         let sent = explanation.actual.map { "\(had) \($0)" } ?? "the client sent no \(condition.field?.name ?? "")"
-        return "it is for \(asked ?? what)\(expected)\(meaning), \(sent)"
-    }
-
-    private func time(after prefix: String) -> String {
-        Timestamp(String(expected.trimmingPrefix(prefix))).map(moment) ?? expected
+        return "it is for \(asked ?? what)\(expected)\(meaning), but \(sent)"
     }
 
     private func text(_ obstacle: ReleaseObstacle) -> String {
@@ -147,11 +132,11 @@ private struct ExplanationWords {
         case .liveFrom(let time): return "\(release) is live from \(moment(time)) on"
         case .regions(let regions):
             let region = client.region.map { "this client is in \($0.code)" } ?? "the client sent no region"
-            return "\(release) is for \(regions.joined(separator: ", ")), \(region)"
+            return "\(release) is for \(regions.joined(separator: ", ")), but \(region)"
         case .os(let version):
             let os =
-                noSystem.map { "and \($0)" } ?? client.os.map { "this client has \($0.text)" }
-                ?? "the client sent no os that can be read"
+                noSystem.map { "and \($0)" } ?? client.os.map { "but this client has \($0.text)" }
+                ?? "but the client sent no os that can be read"
             return "\(release) needs \(systemName) \(version), \(os)"
         case .soaksUntil(let time): return "\(release) is too new for this rule until \(moment(time))"
         }

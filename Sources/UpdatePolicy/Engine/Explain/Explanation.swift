@@ -1,4 +1,3 @@
-/// What became of one rule in a check, and why.
 package struct Explanation: Sendable, Equatable {
     package enum Outcome: String, Sendable, CaseIterable {
         /// The message was sent, with the lockout where the rule asks for one.
@@ -10,41 +9,81 @@ package struct Explanation: Sendable, Equatable {
         case afterAFinalRule = "after a final rule"
     }
 
-    package let position: Int
-    package let key: String
-    package let outcome: Outcome
+    /// What decided what became of it.
+    enum Reason: Sendable, Equatable {
+        case sent
+        case unmet(Condition)
+        /// The client does not have the attribute of this name as the rule asks.
+        case unmetAttribute(String)
+        /// A final rule with this key comes before it.
+        case afterFinal(String)
+        case noOffer
+        /// The offer is not above what the client has.
+        case notAbove
+        /// The rule locks out clients with the offer as well.
+        case matchesOffer
+    }
 
-    /// What decided that; `nil` where the message was sent as it is.
-    package let condition: String?
-    package let expected: String?
+    let rule: Rule
+    let reason: Reason
+
+    /// What the rule asks for; `nil` where the message was sent as it is.
+    package internal(set) var expected: String?
 
     /// What the client, the clock or the policy has in its place; `nil` where it was not sent.
-    package let actual: String?
-
-    /// The bucket of the client's install; `nil` without an install.
-    package let bucket: Int?
-    package let rollout: Percentage
-
-    /// Since when the rollout goes no further because the rule is held.
-    let heldSince: Timestamp?
+    package internal(set) var actual: String?
 
     /// The release that is offered, or waited for.
-    package let release: String?
-    package let lockout: Bool
-    /// Why it is sent: its title, whom it is for, and what of that the client is; `nil` where it is not sent.
-    package let match: String?
-    let unmet: Condition?
-
-    /// Whether it hangs on it that the client's version is read as a pre-release.
-    let hangsOnPreRelease: Bool
-    /// Whether it hangs on the version of the client's system.
-    let hangsOnSystem: Bool
-
-    /// What ``actual`` says where the offer is no way out because it is not above the client.
-    static let notAbove = "the offer is not above the client"
+    package internal(set) var release: String?
 
     /// The release that the rule waits for, or that would be a way out, where something keeps the client from it.
-    let obstacle: ReleaseObstacle?
+    var obstacle: ReleaseObstacle?
+
+    /// Why it is sent: its title, whom it is for, and what of that the client is; `nil` where it is not sent.
+    package internal(set) var match: String?
+
+    /// The bucket of the client's install; `nil` without an install.
+    package internal(set) var bucket: Int?
+    package internal(set) var rollout = Percentage.all
+
+    /// Since when the rollout goes no further because the rule is held.
+    var heldSince: Timestamp?
+
+    /// Whether it hangs on it that the client's version is read as a pre-release.
+    var hangsOnPreRelease = false
+    /// Whether it hangs on the version of the client's system.
+    var hangsOnSystem = false
+}
+
+extension Explanation {
+    init(_ rule: Rule, _ reason: Reason, expected: String? = nil, actual: String? = nil, release: String? = nil) {
+        (self.rule, self.reason) = (rule, reason)
+        (self.expected, self.actual, self.release) = (expected, actual, release)
+    }
+
+    package var position: Int { rule.position }
+    package var key: String { rule.key }
+    package var lockout: Bool { rule.lockout }
+
+    package var outcome: Outcome {
+        switch reason {
+        case .sent: .sent
+        case .unmet, .unmetAttribute: .noMatch
+        case .afterFinal: .afterAFinalRule
+        case .noOffer, .notAbove, .matchesOffer: .sentWithoutLockout
+        }
+    }
+
+    /// What decided it, as it is named in columns; `nil` where the message was sent as it is.
+    package var condition: String? {
+        switch reason {
+        case .sent: nil
+        case .unmet(let condition): condition.rawValue
+        case .unmetAttribute(let name): "\(Condition.attributes.rawValue).\(name)"
+        case .afterFinal: "final"
+        case .noOffer, .notAbove, .matchesOffer: "lockout"
+        }
+    }
 }
 
 extension Explanation {
@@ -62,6 +101,14 @@ extension Explanation {
         case .sent, .sentWithoutLockout: Int.max
         case .afterAFinalRule: Int.max - 1
         case .noMatch: unmet.flatMap { Condition.allCases.firstIndex(of: $0) } ?? 0
+        }
+    }
+
+    var unmet: Condition? {
+        switch reason {
+        case .unmet(let condition): condition
+        case .unmetAttribute: .attributes
+        default: nil
         }
     }
 }

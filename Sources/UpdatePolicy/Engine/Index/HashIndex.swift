@@ -13,12 +13,10 @@ struct HashIndex: Sendable {
 
     var isEmpty: Bool { rules.isEmpty }
 
-    /// Appends each rule filed under the hash.
     func append(_ hash: UInt64, to numbers: inout IndexList) {
         forEachRule(hash) { numbers.append($0) }
     }
 
-    /// Calls `body` with each rule filed under the hash.
     @inline(__always)
     func forEachRule(_ hash: UInt64, _ body: (UInt32) -> Void) {
         var index = hashes.indices.partitioningIndex { hashes[$0] >= hash }
@@ -56,7 +54,6 @@ struct HashIndex: Sendable {
         return hash
     }
 
-    /// The hash of a language range.
     static func hash(language range: LanguageTag, seed: UInt64) -> UInt64 {
         forEachRange(of: range, seed: seed) { _ in }.value
     }

@@ -13,7 +13,6 @@ struct IntervalIndex: Sendable {
     /// The upper bounds, then for each level the maxima of 16 of the level below, up to a level of at most 16.
     private let uppers: [UInt32]
 
-    /// Where each level begins among the upper bounds.
     private let levelStarts: [Int]
 
     init(_ entries: [(interval: RankInterval, rule: UInt32)]) {
@@ -35,7 +34,6 @@ struct IntervalIndex: Sendable {
 
     var isEmpty: Bool { rules.isEmpty }
 
-    /// Appends the rule of each interval that holds the rank.
     func append(at rank: UInt32, to numbers: inout IndexList) {
         if rules.isEmpty || rank == RankInterval.unreadable { return }
         let end = lowers.indices.partitioningIndex { rank < lowers[$0] }

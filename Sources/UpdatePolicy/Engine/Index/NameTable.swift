@@ -16,7 +16,6 @@ struct NameTable: Sendable {
     /// How many names there are; their numbers are 0 up to it.
     var count: Int { ends.count }
 
-    /// The number of a name, or `nil` where it is not in the table.
     @inline(__always)
     func number(of name: UnsafeRawBufferPointer) -> Int? {
         if ends.isEmpty { return nil }
@@ -30,12 +29,10 @@ struct NameTable: Sendable {
         }
     }
 
-    /// The number of a name, or `nil` where it is not in the table.
     func number(of name: String) -> Int? {
         name.withBytes { number(of: $0) }
     }
 
-    /// The number of a name, which is added where it is not in the table.
     mutating func insert(_ name: String) -> Int {
         if let number = number(of: name) { return number }
         if (count + 1) * 2 > slots.count { grow() }
@@ -102,7 +99,6 @@ struct PlatformNumbers: Sendable {
         client.withText(.platform) { names.number(of: $0).map(canonical) ?? -1 } ?? -1
     }
 
-    /// The number of a platform, which is added where it is not known yet.
     mutating func insert(_ platform: String) -> Int32 {
         canonical(names.insert(platform))
     }

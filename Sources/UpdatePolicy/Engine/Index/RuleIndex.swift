@@ -37,7 +37,6 @@ final class RuleIndex: Sendable {
         hashSeed = pools.hashSeed
     }
 
-    /// Appends every rule that may match.
     func appendCandidates(
         for client: borrowing Client,
         _ facts: CheckFacts,

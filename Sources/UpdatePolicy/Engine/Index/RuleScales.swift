@@ -37,7 +37,6 @@ struct VersionScale: Sendable {
         )
     }
 
-    /// The interval of versions that has these ranks.
     func versions(of ranks: RankInterval) -> VersionInterval {
         VersionInterval(
             lower: ranks.lower == 0 ? .minimum : bounds[Int(ranks.lower) - 1],
@@ -79,7 +78,6 @@ struct RankInterval: Sendable, Equatable {
     }
 }
 
-/// The scales on which the conditions of one group of rules are ranked.
 final class RuleScales: Sendable {
     let versions: VersionScale
     let builds: VersionScale

@@ -1,5 +1,4 @@
 extension CompiledPolicy {
-    /// Whether any rule has a fuse that may blow.
     package var hasFuses: Bool {
         (apps.map(\.rules) + [rulesForEveryApp]).contains { group in
             group?.lockoutRules.contains { group?.hasFuse($0) ?? false } ?? false
@@ -25,7 +24,6 @@ extension CompiledPolicy {
         answer.bundle == nil ? 0 : Int(answer.appIndex) + 1
     }
 
-    /// How many apps are counted apart.
     package var countedAppCount: Int { apps.count + 1 }
 
     /// Calls `body` with each rule that may lock out clients of an app at a time.
@@ -33,10 +31,7 @@ extension CompiledPolicy {
     /// A rule that has not begun, has ended or reaches nobody is not among them, and under the brake none is: those checks
     /// do not tell which share it locks out where it does.
     ///
-    /// - Parameters:
-    ///   - place: That of the app.
-    ///   - time: In microseconds since 1970.
-    ///   - body: Gets the rule, its key, the bundle of the app, and whether the rule has a fuse.
+    /// - Parameter time: In microseconds since 1970.
     package func forEachLockout(
         ofAppAt place: Int,
         at time: Int64,

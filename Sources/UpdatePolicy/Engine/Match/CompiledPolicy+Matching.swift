@@ -29,7 +29,7 @@ extension CompiledPolicy {
         to sent: inout [SentRule]
     ) {
         if let app, app.isPaused { return }
-        var offers = OfferSearch(.lenient)
+        var offers = OfferSearch(.pass)
         if let app, let group = app.rules {
             let index = Int32(truncatingIfNeeded: app.index)
             group.appendMatches(client, app, platform, time, &offers, appIndex: index, to: &sent)
@@ -55,7 +55,7 @@ extension CompiledPolicy {
         _ time: Int64,
         _ sent: inout [SentRule]
     ) {
-        var waysOut = OfferSearch(.strict)
+        var waysOut = OfferSearch(.fail)
         for index in start..<sent.count {
             guard let group = group(of: sent[index].id, app) else { continue }
             let rule = Int(sent[index].id.index)
@@ -70,7 +70,6 @@ extension CompiledPolicy {
         }
     }
 
-    /// The group of a rule that a client of an app was sent.
     @inline(__always)
     func group(of rule: RuleID, _ app: CompiledApp?) -> RuleGroup? {
         rule.app < 0 ? rulesForEveryApp : app?.rules

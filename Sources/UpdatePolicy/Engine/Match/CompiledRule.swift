@@ -35,15 +35,12 @@ struct CompiledRule: Sendable {
     /// The ranks of versions below the target; of all versions where there is none.
     var targetRank = UInt32.max
 
-    /// The index of the target in the pool of targets.
     var target: UInt32 = 0
-
     var soak: Int64 = 0
     var startsAt = Int64.min
     var endsAt = Int64.max
 }
 
-/// The arrays that the compiled rules of one group share.
 struct RulePools: Sendable {
     /// The secret of the hashes that rules are filed under.
     let hashSeed: UInt64
@@ -59,10 +56,9 @@ struct RulePools: Sendable {
     /// For each rule how it writes the version where those end that it reaches; `nil` where it writes none.
     var ends: [String?] = []
 
-    var fragments: [Fragment] = []
+    /// Where the prepared bytes of messages lie, up to the link.
+    var fragments: [Range<Int>] = []
     var textLanguages: [TextLanguage] = []
-
-    /// The prepared bytes of all messages.
     var bytes: [UInt8] = []
 
     /// For each rule what follows its text, in any language.
@@ -84,7 +80,6 @@ struct RulePools: Sendable {
 }
 
 extension Array {
-    /// Appends elements and tells where they are.
     mutating func appendRun(_ elements: some Sequence<Element>) -> PoolRange {
         let start = count
         append(contentsOf: elements)
@@ -110,14 +105,12 @@ struct PoolRange: Sendable {
     var indices: Range<Int> { Int(start)..<Int(start &+ count) }
 }
 
-/// A condition on an attribute, as a check compares it.
 struct CompiledAttribute: Sendable {
     let name: UTF8Text
     let values: [UTF8Text]
 }
 
 extension [UInt16] {
-    /// Whether a run of sorted regions has one.
     @inline(__always)
     func holds(_ region: UInt16, in run: PoolRange) -> Bool {
         let first = run.isLong ? run.indices.partitioningIndex { self[$0] >= region } : run.indices.lowerBound
@@ -126,24 +119,12 @@ extension [UInt16] {
     }
 }
 
-/// A planned change of a rollout, as a check compares it.
 struct CompiledStep: Sendable {
     let at: Int64
     let rollout: UInt16
 }
 
-/// Where the prepared bytes of a message lie: all of it up to the link.
-///
-/// The name of the text's member differs between answer shapes; it is put in where the bytes are split.
-struct Fragment: Sendable {
-    var start: Int
-    var split: Int
-    var end: Int
-}
-
-/// The language of a translation.
 struct TextLanguage: Sendable {
-    /// The number of the language.
     let number: UInt32
     /// One more than the index of the translation among the rule's.
     let place: UInt32
@@ -151,9 +132,7 @@ struct TextLanguage: Sendable {
 
 /// Where the prepared bytes of what follows the text of a message lie, each from the comma before its first name on.
 struct MessageTail: Sendable {
-    /// Empty where the rule has none of its own.
     let link: Range<Int>
-    /// Empty where the rule has none.
     let hints: Range<Int>
     let lockout: Range<Int>
 }

@@ -4,53 +4,50 @@
 /// each rule of a check that asks for an offer counts one reference, not one for each array.
 final class ReleaseList: Sendable {
     /// What holds against a release when the client's region or operating system cannot be judged.
-    enum Judgement {
+    enum MissingValues {
         /// Nothing: a target may ask for it.
-        case lenient
+        case pass
         /// A condition on it: it is no way out.
-        case strict
+        case fail
     }
 
     let platform: Int32
     let numbersOfNoSystem: VersionInterval
     let releases: [CompiledRelease]
-    /// The regions of all releases in the list.
     let regions: [UInt16]
     /// The builds of all rows on the platform, also of those that nobody can get.
     let builds: RecordedBuilds
 
-    init(
-        platform: Int32,
-        numbersOfNoSystem: VersionInterval,
-        releases: [CompiledRelease],
-        regions: [UInt16],
-        builds: RecordedBuilds
-    ) {
+    /// Compiles the releases at some indexes of the rows of an app.
+    init(_ rows: [Release], _ indexes: [Int], onPlatform platform: Int32) throws(PolicyError) {
+        var releases: [CompiledRelease] = []
+        var regions: [UInt16] = []
+        for index in indexes {
+            if let release = try CompiledRelease(rows[index], at: index, &regions) { releases.append(release) }
+        }
         self.platform = platform
-        self.numbersOfNoSystem = numbersOfNoSystem
-        self.releases = releases
+        numbersOfNoSystem = indexes.first.map { Platform(rows[$0].platform).numbersOfNoSystem } ?? .none
+        self.releases = releases.sorted { $1.isLess(than: $0) ?? (rows[$0.row].id < rows[$1.row].id) }
         self.regions = regions
-        self.builds = builds
+        builds = RecordedBuilds(indexes.map { rows[$0] })
     }
 
-    /// Whether a client can get a release that is live.
-    func isInstallable(_ index: Int, by client: borrowing Client, _ judgement: Judgement) -> Bool {
+    func isInstallable(_ index: Int, by client: borrowing Client, _ missingValues: MissingValues) -> Bool {
         if !releases[index].regions.isEmpty {
             if let region = client.region {
                 guard regions.holds(region.letters, in: releases[index].regions) else { return false }
-            } else if judgement == .strict {
+            } else if missingValues == .fail {
                 return false
             }
         }
         if let minOS = releases[index].minOS {
-            guard let os = client.osKey, !numbersOfNoSystem.contains(os) else { return judgement == .lenient }
+            guard let os = client.osKey, !numbersOfNoSystem.contains(os) else { return missingValues == .pass }
             return !(os < minOS)
         }
         return true
     }
 }
 
-/// A release as offers compare it.
 struct CompiledRelease: NumberedRelease, Sendable {
     let version: VersionKey
     let family: VersionKey
@@ -60,13 +57,11 @@ struct CompiledRelease: NumberedRelease, Sendable {
     let regions: PoolRange
     let liveAt: Int64
     let withdrawnAt: Int64
-    /// The index among the rows of the app's releases.
     let row: Int
 
     /// Whether users can get it at a moment: ``Release/isLive(at:)``, as no release is compiled that is staged or undated.
     func isLive(at time: Int64) -> Bool { liveAt <= time && time < withdrawnAt }
 
-    /// Whether the release is above what a client has.
     @inline(__always)
     func isAbove(_ client: borrowing Client) -> Bool { isAbove(client.versionKey, build: client.buildKey) }
 }

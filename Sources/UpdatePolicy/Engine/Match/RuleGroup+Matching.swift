@@ -214,7 +214,6 @@ extension RuleGroup {
         return client.withText(.install) { Bucket(key: rows[index].key, install: $0).number < Int(rollout) } ?? false
     }
 
-    /// Whether a rule that a client meets locks it out.
     func isLockedOut(
         by index: Int,
         _ client: borrowing Client,
@@ -228,7 +227,6 @@ extension RuleGroup {
         return false
     }
 
-    /// Whether a client could leave the lockout of a rule that it meets.
     func wayOut(
         of rule: CompiledRule,
         _ client: borrowing Client,

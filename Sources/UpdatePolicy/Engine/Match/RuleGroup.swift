@@ -11,10 +11,7 @@ final class RuleGroup: Sendable {
     /// What those count in an announcement that can reach anybody at some time.
     let announcementCost: Int
 
-    /// The indexes of the final rules that can reach anybody.
     let finalRules: [UInt32]
-
-    /// The indexes of the enabled lockouts.
     let lockoutRules: [UInt32]
 
     /// How many of them can reach anybody.

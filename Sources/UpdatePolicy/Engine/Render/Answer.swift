@@ -1,12 +1,9 @@
 /// An answer to a check and what it holds, in memory that the next answer uses again.
 package struct Answer: Sendable {
-    /// The JSON object that the client gets.
     package var body: [UInt8] { writer.withBytes { Array($0) } }
 
-    /// Writes the JSON object.
     package internal(set) var writer = ByteWriter()
 
-    /// The rules whose messages were sent, in order.
     package internal(set) var sent: [SentRule] = []
 
     /// What distinguishes it from the usual answer; nearly always nothing.
@@ -15,7 +12,6 @@ package struct Answer: Sendable {
     /// What the head of a response may say about an answer.
     package enum Remarks: UInt8, Sendable {
         case none
-        /// It locks the client out.
         case lockout
         /// Its lockouts are sent as plain messages, because the brake is on.
         case brake
@@ -29,13 +25,10 @@ package struct Answer: Sendable {
 
     var languages = TextLanguages()
 
-    /// An answer that is not written yet.
     package init() {}
 
-    /// How many messages were sent.
     package var messages: Int { sent.count }
 
-    /// How many of them lock the client out.
     package var lockouts: Int { sent.count { $0.lockout } }
 
     /// Makes this the answer of a server that has no policy yet: no messages.
@@ -59,12 +52,10 @@ struct TextLanguages: Sendable {
     var numbers: [UInt32] = []
 }
 
-/// A rule whose message was sent.
 package struct SentRule: Sendable, Hashable {
     /// Which rule, for `CompiledPolicy.key(of:)`.
     package let id: RuleID
 
-    /// Whether the message locks the client out.
     package internal(set) var lockout = false
 }
 
@@ -77,9 +68,7 @@ package struct RuleID: Sendable, Hashable {
     package let index: UInt32
 }
 
-/// The names that an answer uses.
 package enum AnswerShape: Sendable {
-    /// The names of the contract.
     case standard
 
     /// Those of the 2013 original, whose text is called `message`, which has no hints, and whose client cannot read an
@@ -87,9 +76,7 @@ package enum AnswerShape: Sendable {
     case legacy
 }
 
-/// A message for the user of a client.
 package struct Message: Sendable, Equatable {
-    /// The key of the rule it comes from.
     package let id: String
 
     /// In the client's language where there is a translation, as the text.
@@ -132,16 +119,8 @@ package struct MessageHints: Sendable, Equatable {
     /// How often it may be shown on one installation; `nil`: without limit.
     package let shows: Int64?
 
-    /// Whether the person may choose never to see it again.
     package let skip: Bool
 
     /// The version that its rule asks clients to reach; `nil` where there is none.
     package let target: String?
-
-    package init(remind: Int64?, shows: Int64?, skip: Bool, target: String?) {
-        self.remind = remind
-        self.shows = shows
-        self.skip = skip
-        self.target = target
-    }
 }

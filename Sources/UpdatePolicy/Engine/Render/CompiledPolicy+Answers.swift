@@ -1,20 +1,24 @@
 extension CompiledPolicy {
-    /// The messages for a client at a time, in order.
     package func messages(for client: borrowing Client, at time: Timestamp) -> [Message] {
         let app = app(of: client)
         var sent: [SentRule] = []
         appendSentRules(client, app, at: time.microsecondsSince1970, to: &sent)
-        return sent.compactMap { message(of: $0, client, app) }
+        var languages = TextLanguages()
+        return sent.compactMap { message(of: $0, client, app, &languages) }
     }
 
     /// The message of a rule of the client's app, or of every app, as the client is sent it.
-    func message(of sent: SentRule, _ client: borrowing Client, _ app: CompiledApp?) -> Message? {
+    func message(
+        of sent: SentRule,
+        _ client: borrowing Client,
+        _ app: CompiledApp?,
+        _ languages: inout TextLanguages
+    ) -> Message? {
         guard let group = group(of: sent.id, app) else { return nil }
         let index = Int(sent.id.index)
         let rule = group.rows[index]
-        var languages = TextLanguages()
         let (title, text) = rule.words(textPlace(of: index, group, client, &languages))
-        let name = displayName(app, client)
+        let name = app?.displayName ?? client.bundle?.string ?? ""
         return Message(
             id: rule.key, title: rule.filled(title, app: name), text: rule.filled(text, app: name),
             link: group.rules[index].flags.contains(.linksToStore) ? storeLink(client, app)?.link : rule.link,
@@ -47,7 +51,17 @@ extension CompiledPolicy {
         for index in answer.sent.indices {
             guard let group = group(of: answer.sent[index].id, app) else { continue }
             if index > 0 { answer.writer.append(",") }
-            write(index, of: group, client, app, shape, &answer)
+            if shape == .standard {
+                write(index, of: group, client, app, &answer)
+            } else if let message = message(of: answer.sent[index], client, app, &answer.languages) {
+                var bytes: [UInt8] = []
+                MessageBytes.appendLegacy(message, to: &bytes)
+                answer.writer.append(bytes)
+            }
+            if answer.sent[index].lockout {
+                if sendsLockouts { answer.remarks = .lockout } else { answer.sent[index].lockout = false }
+            }
+            answer.writer.append(MessageBytes.end)
         }
         answer.writer.append(MessageBytes.closing)
     }
@@ -63,52 +77,42 @@ extension CompiledPolicy {
         return false
     }
 
-    /// The answer to a check, in memory of its own.
-    package func answer(
-        to client: borrowing Client,
-        at time: Timestamp,
-        shape: AnswerShape = .standard
-    ) -> Answer {
+    package func answer(to client: borrowing Client, at time: Timestamp, shape: AnswerShape = .standard) -> Answer {
         var answer = Answer()
         writeAnswer(for: client, at: time, shape: shape, to: &answer)
         return answer
     }
 
-    /// Writes the message of the rule at a place among those that are sent.
+    /// Writes the message of the rule at a place among those that are sent, as far as it can from what was prepared.
     private func write(
         _ place: Int,
         of group: RuleGroup,
         _ client: borrowing Client,
         _ app: CompiledApp?,
-        _ shape: AnswerShape,
         _ answer: inout Answer
     ) {
         let sent = answer.sent[place]
         let index = Int(sent.id.index)
         let flags = group.rules[index].flags
-        let textName: StaticString = shape == .legacy ? "message" : "text"
-        let textPlace = textPlace(of: index, group, client, &answer.languages)
         if flags.contains(.namesApp) {
-            writeNamingApp(group.rows[index], textPlace, displayName(app, client), textName, &answer.writer)
+            guard let message = message(of: sent, client, app, &answer.languages) else { return }
+            var bytes: [UInt8] = []
+            MessageBytes.append(id: message.id, title: message.title, text: message.text, to: &bytes)
+            answer.writer.append(bytes)
         } else {
-            group.appendMessage(of: index, textPlace, textName: textName, to: &answer.writer)
+            let place = textPlace(of: index, group, client, &answer.languages)
+            group.append(group.message(of: index, place), to: &answer.writer)
         }
         if flags.contains(.linksToStore) {
             if let link = storeLink(client, app) { answer.writer.append(link.bytes) }
         } else {
             group.append(group.pools.tails[index].link, to: &answer.writer)
         }
-        if sent.lockout {
-            if sendsLockouts {
-                answer.remarks = .lockout
-                group.append(group.pools.tails[index].lockout, to: &answer.writer)
-            } else {
-                answer.sent[place].lockout = false
-            }
-        } else if shape == .standard {
+        if !sent.lockout {
             group.append(group.pools.tails[index].hints, to: &answer.writer)
+        } else if sendsLockouts {
+            group.append(group.pools.tails[index].lockout, to: &answer.writer)
         }
-        answer.writer.append(MessageBytes.end)
     }
 
     /// The place of a rule's text for the client's language, by lookup (RFC 4647, 3.4).
@@ -139,29 +143,6 @@ extension CompiledPolicy {
                 end = LanguageTag.shortened(bytes, end)
             }
         }
-    }
-
-    private func writeNamingApp(
-        _ rule: Rule,
-        _ place: Int,
-        _ app: String,
-        _ textName: StaticString,
-        _ bytes: inout ByteWriter
-    ) {
-        let (title, text) = rule.words(place)
-        var message: [UInt8] = []
-        let split = MessageBytes.append(
-            id: rule.key, title: rule.filled(title, app: app), text: rule.filled(text, app: app), to: &message
-        )
-        message.withUnsafeBytes { message in
-            bytes.append(UnsafeRawBufferPointer(rebasing: message[..<split]))
-            bytes.append(textName)
-            bytes.append(UnsafeRawBufferPointer(rebasing: message[split...]))
-        }
-    }
-
-    private func displayName(_ app: CompiledApp?, _ client: borrowing Client) -> String {
-        app?.displayName ?? client.bundle?.string ?? ""
     }
 
     private func storeLink(_ client: borrowing Client, _ app: CompiledApp?) -> CompiledApp.Link? {

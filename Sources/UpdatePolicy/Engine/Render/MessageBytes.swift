@@ -6,19 +6,21 @@ enum MessageBytes {
     static var emptyLegacyAnswer: StaticString { "{}" }
     static var end: StaticString { "}" }
 
-    /// Appends a message up to its link, but for the name of the text's member.
-    ///
-    /// - Returns: Where the name must be put in.
-    static func append(id: String, title: String, text: String, to bytes: inout [UInt8]) -> Int {
+    /// Appends a message in the old shape, which nothing is prepared of.
+    static func appendLegacy(_ message: Message, to bytes: inout [UInt8]) {
+        append(id: message.id, title: message.title, text: message.text, textName: "message", to: &bytes)
+        if let link = message.link { append(link: link, to: &bytes) }
+        if message.lockout { appendLockout(until: message.until, to: &bytes) }
+    }
+
+    /// Appends a message up to its link.
+    static func append(id: String, title: String, text: String, textName: String = "text", to bytes: inout [UInt8]) {
         bytes += #"{"id":"#.utf8
         JSONString.append(id, to: &bytes)
         bytes += #","title":"#.utf8
         JSONString.append(title, to: &bytes)
-        bytes += #",""#.utf8
-        let split = bytes.count
-        bytes += #"":"#.utf8
+        bytes += ",\"\(textName)\":".utf8
         JSONString.append(text, to: &bytes)
-        return split
     }
 
     /// Appends a link, from the comma before its name on.
@@ -58,22 +60,12 @@ extension RuleGroup {
         return 0
     }
 
-    /// How many bytes a rule's prepared message has, up to its link.
-    func size(ofMessage index: Int, _ place: Int) -> Int {
-        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + place]
-        return fragment.end - fragment.start
-    }
-
-    /// Appends a rule's prepared message, up to its text, with the name of the member that holds the text.
+    /// Where the prepared bytes of a rule's message lie, up to its link.
     @inline(__always)
-    func appendMessage(of index: Int, _ place: Int, textName: StaticString, to bytes: inout ByteWriter) {
-        let fragment = pools.fragments[rules[index].fragments.indices.lowerBound + place]
-        append(fragment.start..<fragment.split, to: &bytes)
-        bytes.append(textName)
-        append(fragment.split..<fragment.end, to: &bytes)
+    func message(of index: Int, _ place: Int) -> Range<Int> {
+        pools.fragments[rules[index].fragments.indices.lowerBound + place]
     }
 
-    /// Appends some of the prepared bytes.
     @inline(__always)
     func append(_ range: Range<Int>, to bytes: inout ByteWriter) {
         if range.isEmpty { return }

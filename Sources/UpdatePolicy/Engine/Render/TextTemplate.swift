@@ -1,4 +1,3 @@
-/// The filling of placeholders in titles and texts.
 enum TextTemplate {
     static func names(_ placeholder: StaticString, in text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "{")) else { return false }

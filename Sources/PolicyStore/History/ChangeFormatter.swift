@@ -1,0 +1,97 @@
+import Foundation
+package import UpdatePolicy
+
+package struct ChangeFormatter: Sendable {
+    static let mostNames = 3
+    private let moment: @Sendable (Timestamp) -> String
+
+    package init(moment: @escaping @Sendable (Timestamp) -> String) { self.moment = moment }
+
+    /// What it did: `added rule bad-1.1`, `changed rule a: title, text`, `removed app a, 12 rules`.
+    package static func summary(_ change: PolicyChange) -> Sentence {
+        if change.rowCount == 1, let row = change.rows.first, row.kind == .changed {
+            return "changed \(name(row)): \(row.columns.map(\.name).joined(separator: ", "))"
+        }
+        let kinds: [(PolicyChange.Kind, String)] = [(.added, "added"), (.changed, "changed"), (.removed, "removed")]
+        return kinds.compactMap { kind, verb -> Sentence? in
+            let counts = change.counts.filter { $0.kind == kind }
+            return counts.isEmpty ? nil : "\(verb) \(names(counts, change.rows.filter { $0.kind == kind }))"
+        }.joined(separator: "; ")
+    }
+
+    private static func names(_ counts: [PolicyChange.Count], _ rows: [PolicyChange.Row]) -> Sentence {
+        let total = counts.reduce(0) { $0 + $1.rows }
+        if total <= mostNames, rows.count == total { return rows.map { name($0) }.joined(separator: ", ") }
+        return counts.map { count -> Sentence in
+            if count.rows == 1, let row = rows.first(where: { $0.table == count.table }) { return name(row) }
+            return "\(count.rows) \(noun(count.table))\(count.rows == 1 ? "" : "s")"
+        }.joined(separator: ", ")
+    }
+
+    package static func name(_ row: PolicyChange.Row) -> Sentence {
+        // The key of a step is that of its rule and a time.
+        if row.table == PolicyTable.rolloutSteps.rawValue, let blank = row.key.lastIndex(of: " "),
+            let time = Timestamp(String(row.key[blank...].dropFirst()))
+        {
+            return "\(noun(row.table)) \(row.key[..<blank]) \(time: time)"
+        }
+        return "\(noun(row.table)) \(row.key.visible())"
+    }
+
+    package func summary(_ change: PolicyChange) -> String { Self.summary(change).text(at: nil, time: moment) }
+
+    /// What it did, as text, with the values of the column that alone was changed: `changed rule a: rollout 10 -> 50`.
+    package func summaryWithValues(_ change: PolicyChange) -> String {
+        let summary = summary(change)
+        guard change.rowCount == 1, let row = change.rows.first, row.kind == .changed, row.columns.count == 1 else {
+            return summary
+        }
+        let (column, longestValue) = (row.columns[0], 16)
+        let values = [column.before, column.after].map { value($0, of: column.name, in: row.table) }
+        guard values.allSatisfy({ $0.count <= longestValue }) else { return summary }
+        return "\(summary) \(values.joined(separator: " -> "))"
+    }
+
+    package func name(_ row: PolicyChange.Row) -> String { Self.name(row).text(at: nil, time: moment) }
+
+    package static func noun(_ table: String) -> String {
+        guard let known = PolicyTable(rawValue: table) else { return table }
+        return known == .ruleTexts ? "text" : String(table.dropLast()).replacing("_", with: " ")
+    }
+
+    /// A value of a column: times as people read them, lists without JSON's brackets; `(none)` for null.
+    package func value(_ value: String?, of column: String, in table: String) -> String {
+        guard let value else { return "(none)" }
+        let type = PolicyTable(rawValue: table)?.columns.first { $0.name == column }?.type
+        let text: String? =
+            switch type {
+            case .time: Timestamp(value).map { moment($0) }
+            case .texts, .platforms: decoded(value, as: [String].self)?.joined(separator: ", ")
+            case .attributes:
+                decoded(value, as: [String: [String]].self)?.sorted { $0.key < $1.key }
+                    .map { "\($0) = \($1.joined(separator: ", "))" }.joined(separator: "; ")
+            default: nil
+            }
+        return text ?? value
+    }
+
+    private func decoded<Value: Decodable>(_ text: String, as _: Value.Type) -> Value? {
+        try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+
+    /// The columns of an added or removed row that differ from their defaults, without its key.
+    package static func changedFromDefault(_ row: PolicyChange.Row) -> [PolicyChange.Column] {
+        guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
+        return row.columns.filter { column in
+            guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
+            let usual: String? =
+                switch known.defaultValue {
+                case .boolean(let flag): String(flag)
+                case .integer(let number): String(number)
+                case .percentage(let percentage): percentage.description
+                default: nil
+                }
+            return known.role != .identity && (usual == nil || (column.before ?? column.after) != usual)
+        }
+    }
+}

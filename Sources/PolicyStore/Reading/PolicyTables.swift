@@ -1,0 +1,116 @@
+import Postgres
+import UpdatePolicy
+
+struct PolicyTables {
+    let session: PostgresSession
+    var detail = PolicyDetail.served
+    /// The apps as they are spelled; nil: all.
+    var bundles: [String]?
+    var rulesForEveryApp = true
+    /// The revision at which the rows stood, rebuilt from the history; nil: today's.
+    var revision: Int64?
+
+    func policy() throws -> Policy {
+        let version = try PolicyReader.version(session)
+        return Policy(
+            revision: version.revision, token: version.token, apps: try apps(), releases: try releases(),
+            rules: try rules()
+        )
+    }
+
+    func rows(of table: PolicyTable) -> String {
+        let name = "public.\(table.rawValue)"
+        return revision.map { "public.rows_at(NULL::\(name), \($0)) AS \(table.rawValue)" } ?? name
+    }
+
+    private var condition: String {
+        guard bundles != nil else { return "true" }
+        return rulesForEveryApp ? "(bundle = ANY ($1) OR bundle IS NULL)" : "bundle = ANY ($1)"
+    }
+
+    private func condition(on column: String, of owner: PolicyTable, by key: String) -> String {
+        bundles == nil ? "true" : "\(column) IN (SELECT \(key) FROM \(rows(of: owner)) WHERE \(condition))"
+    }
+
+    private func query(_ sql: String) throws -> PostgresResult { try session.query(sql, bundles.map { [$0] } ?? []) }
+
+    private func apps() throws -> [App] {
+        let links: [UTF8Text: [StoreLink]] = try children(where: condition)
+        let templates: [UTF8Text: [FeedTemplate]] = try children(where: condition)
+        let reader = RecordReader<App>(detail, from: 0)
+        return try query("SELECT \(reader.selectList) FROM \(rows(of: .apps)) WHERE \(condition) ORDER BY bundle").map {
+            row in
+            var app = try reader.record(row)
+            app.storeLinks = links[UTF8Text(app.bundle)] ?? []
+            app.feedTemplates = templates[UTF8Text(app.bundle)] ?? []
+            return app
+        }
+    }
+
+    private func releases() throws -> [Release] {
+        let notes: [UTF8Text: [ReleaseNote]] = try children(
+            where: condition(on: "release", of: .releases, by: "id"))
+        let reader = RecordReader<Release>(detail, from: 1)
+        return try query(
+            """
+            SELECT id::bigint, \(reader.selectList) FROM \(rows(of: .releases)) WHERE \(condition)
+            ORDER BY \(detail == .served ? "id" : Self.orderOfReleases)
+            """
+        ).map { row in
+            var release = try reader.record(row)
+            release.id = try row.decode(0)
+            release.notes = notes[UTF8Text("\(release.id)")] ?? []
+            return release
+        }
+    }
+
+    /// An order of releases that depends on their contents alone, except for releases that are equal in everything.
+    private static let orderOfReleases = """
+        bundle, platform, versiongate_internal.version_key(version), version,
+        versiongate_internal.version_key(build) NULLS FIRST, build, regions NULLS FIRST, live_at NULLS FIRST,
+        withdrawn_at NULLS FIRST, staged, min_os NULLS FIRST, note COLLATE "C" NULLS FIRST, id
+        """
+
+    private func rules() throws -> [Rule] {
+        let isOfRule = condition(on: "rule", of: .rules, by: "key")
+        let texts: [UTF8Text: [RuleText]] = try children(where: isOfRule)
+        let steps: [UTF8Text: [RolloutStep]] = try children(where: isOfRule)
+        var attributes: [UTF8Text: [AttributeCondition]] = [:]
+        for row in try query(
+            """
+            SELECT rules.key, attribute.key AS name, ARRAY(SELECT jsonb_array_elements_text(attribute.value)) AS values
+            FROM \(rows(of: .rules)), jsonb_each(rules.attributes) AS attribute WHERE \(condition)
+            """
+        ) {
+            attributes[UTF8Text(try row.decode("key")), default: []].append(
+                AttributeCondition(name: try row.decode("name"), values: try row.decode("values"))
+            )
+        }
+        let reader = RecordReader<Rule>(detail, from: 0)
+        return try query("SELECT \(reader.selectList) FROM \(rows(of: .rules)) WHERE \(condition) ORDER BY key").map {
+            row in
+            var rule = try reader.record(row)
+            let key = UTF8Text(rule.key)
+            rule.attributes = attributes[key]
+            rule.texts = texts[key] ?? []
+            rule.steps = steps[key] ?? []
+            return rule
+        }
+    }
+
+    /// The records that belong to an app, a release or a rule, by the bundle, the id or the key of that.
+    private func children<Record: PolicyRecord>(where condition: String) throws -> [UTF8Text: [Record]] {
+        let reader = RecordReader<Record>(detail, from: 1)
+        let identity = Record.table.identity.map(\.name)
+        var children: [UTF8Text: [Record]] = [:]
+        for row in try query(
+            """
+            SELECT \(identity[0])::text, \(reader.selectList) FROM \(rows(of: Record.table))
+            WHERE \(condition) ORDER BY \(identity.joined(separator: ", "))
+            """
+        ) {
+            children[UTF8Text(try row.decode(0)), default: []].append(try reader.record(row))
+        }
+        return children
+    }
+}

@@ -1,8 +1,0 @@
-import UpdatePolicy
-
-extension CheckRemarks {
-    /// Prints the warnings on standard error.
-    func print() {
-        for warning in warnings { CommandError(warning.visible()).printAsWarning() }
-    }
-}
