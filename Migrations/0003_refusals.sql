@@ -517,7 +517,6 @@ CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) R
 AS $$
 DECLARE
     attribute record;
-    is_right boolean;
     example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
 BEGIN
     IF value IS NULL THEN
@@ -539,8 +538,8 @@ BEGIN
     END IF;
 
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
-        is_right := versiongate_internal.check_attribute_name(attribute.name, place, example)
-            AND versiongate_internal.check_attribute_values(attribute.name, attribute.accepted, place, example);
+        PERFORM versiongate_internal.check_attribute_name(attribute.name, place, example);
+        PERFORM versiongate_internal.check_attribute_values(attribute.name, attribute.accepted, place, example);
     END LOOP;
     RETURN true;
 END

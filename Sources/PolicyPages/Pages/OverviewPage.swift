@@ -29,8 +29,7 @@ extension Page {
         let statuses = try policy.map { try self.statuses(of: EnabledLockout.rules(of: $0, at: now), in: $0) } ?? [:]
         let lockouts = (policy.map { EnabledLockout.all(in: $0, status?.shares, statuses, at: now) } ?? [])
             .filter { $0.status != nil || $0.rule.startsAt.map { $0 <= now } ?? true }
-        // Under the brake of this server others may lock out all the same.
-        let isBraked = status.map { $0.servers.isEmpty ? !facts.sendsLockouts : $0.isBraked } ?? !facts.sendsLockouts
+        let isBraked = isBraked(status?.servers)
 
         // Without the database nobody can edit: what stops lockouts then stands first.
         let inForce = Report.inForce(lockouts, isBraked: isBraked, canEdit: status != nil)

@@ -22,9 +22,10 @@ extension Page {
             } ?? (nil, nil, nil)
         let statuses = try statuses(of: [rule], in: policy)
         let present = present(rule, statuses, share: share)
-        if try session != nil {
+        if let session = try session {
+            let servers = try ServerSession.all(session)
             let lockouts = EnabledLockout.all(in: policy, share.map { [rule.key: $0] }, statuses, at: now)
-            opening = Report.inForce(lockouts.filter { $0.rule.key == rule.key }, isBraked: !facts.sendsLockouts)
+            opening = Report.inForce(lockouts.filter { $0.rule.key == rule.key }, isBraked: isBraked(servers))
         }
         add(
             .text("\(Report.app(rule.bundle)). \("Who gets it? Try a client", .check(rule.bundle))"),

@@ -244,6 +244,12 @@ extension Page {
         return [:]
     }
 
+    /// Whether no server sends lockouts as such: under the brake of this one others may do so all the same.
+    func isBraked(_ servers: [ServerSession]?) -> Bool {
+        guard let servers, !servers.isEmpty else { return !facts.sendsLockouts }
+        return servers.allSatisfy(\.isBraked)
+    }
+
     func present(_ rule: Rule, _ statuses: [String: RuleStatus], share: LockoutShare? = nil) -> PresentRule {
         PresentRule(rule, statuses[rule.key], share: share, sendsLockouts: facts.sendsLockouts)
     }

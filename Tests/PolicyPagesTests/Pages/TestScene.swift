@@ -203,13 +203,17 @@ struct TestScene {
 
 extension PolicyPages {
     /// The pages of a server that answers by a policy of its own, beside the database of the test, whose clock is its clock.
-    static func answering(by policy: (_ now: Timestamp) -> Policy) async throws -> PolicyPages {
+    static func answering(
+        sendsLockouts: Bool = true,
+        by policy: (_ now: Timestamp) -> Policy
+    ) async throws -> PolicyPages {
         let owner = try await TestDatabase.current.connect()
         let read = try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
         let now = Timestamp(microsecondsSince1970: read.microsecondsSince1970)
         var facts = ServerFacts()
         facts.databaseIsReachable = true
-        facts.policy = try CompiledPolicy(policy(now))
+        facts.policy = try CompiledPolicy(policy(now)).sendingLockouts(sendsLockouts)
+        facts.isBraked = !sendsLockouts
         let role = TestDatabase.current.url(user: "versiongate_viewer")
         return PolicyPages(
             facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: role) }, clock: { now },
