@@ -25,6 +25,9 @@ maven() { mvn --batch-mode --quiet --settings "$folder/settings.xml" "$@"; }
 cp -R pom.xml src annotations CHANGELOG.md "$folder"
 version=$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | sed 1q)
 grep -q "<version>$version</version>" pom.xml || fail "pom.xml has another version than CHANGELOG.md, $version"
+for part in name description url license developer scm; do
+    grep -q "^  *<$part>" pom.xml || fail "pom.xml has no $part, which Maven Central asks for"
+done
 maven --file "$folder/pom.xml" install
 name=versiongate-$version
 place=$folder/repository/dev/versiongate/versiongate/$version

@@ -16,6 +16,9 @@ fail() {
 version=$(sed -n 's/^## \([^ ]*\).*/\1/p' CHANGELOG.md | sed 1q)
 [ "$(node -p "require('./package.json').version")" = "$version" ] ||
     fail "package.json has another version than CHANGELOG.md, $version"
+for part in description license author homepage repository; do
+    node -e "process.exit(require('./package.json').$part ? 0 : 1)" || fail "package.json has no $part"
+done
 mkdir "$folder/library" "$folder/app"
 cp -R "$library"/{package.json,README.md,CHANGELOG.md} "$library"/*.js "$library"/*.ts "$folder/library"
 cd "$folder/library"
