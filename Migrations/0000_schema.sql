@@ -30,10 +30,10 @@ BEGIN
 END
 $$;
 
--- versiongate_server, then those who may open an edit.
+-- The last three may open an edit.
 CREATE FUNCTION versiongate_internal.role_names() RETURNS name[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-RETURN '{versiongate_server,versiongate_admin,versiongate_planner,versiongate_brake,versiongate_viewer}'::name[];
+RETURN '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::name[];
 
 CREATE FUNCTION versiongate_internal.creation_faults(schema_owner oid)
     RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
@@ -126,8 +126,7 @@ BEGIN
            format(
                'Let the owner of the database run: REVOKE TEMPORARY ON DATABASE %1$I FROM PUBLIC;'
                ' GRANT TEMPORARY ON DATABASE %1$I TO %2$I;',
-               current_database(),
-               names[2]
+               current_database(), names[5]
            ),
            false, false
       FROM pg_roles AS r
@@ -149,7 +148,7 @@ BEGIN
                -- A role does not inherit the settings of those that it is a member of.
                OR r.rolcanlogin AND NOT r.rolsuper AND r.oid <> schema_owner AND EXISTS (
                    SELECT FROM pg_roles AS editor
-                    WHERE editor.rolname = ANY (names[2:4]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
+                    WHERE editor.rolname = ANY (names[3:]) AND pg_has_role(r.oid, editor.oid, 'MEMBER')
                )
            )
        AND NOT EXISTS (

@@ -366,27 +366,24 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.read_version_comparator(
-    operator text,
-    operand text,
-    OUT span versiongate_internal.version_span,
-    OUT fault text,
-    OUT hint text,
-    OUT meant text
-)
+CREATE TYPE versiongate_internal.range_reading AS (
+    span versiongate_internal.version_span, fault text, hint text, meant text
+);
+COMMENT ON TYPE versiongate_internal.range_reading IS 'What a part of a range means, or what is wrong with it.';
+
+CREATE FUNCTION versiongate_internal.read_version_comparator(operator text, operand text)
+    RETURNS versiongate_internal.range_reading
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     bound CONSTANT record := versiongate_internal.read_version_operand(operator, operand);
+    span versiongate_internal.version_span;
     -- How many of the numbers every version between the bounds of ~ and ^ shares, the last of them not yet raised.
     shared integer := cardinality(bound.numbers);
     upper_key bytea;
 BEGIN
     IF bound.fault IS NOT NULL THEN
-        fault := bound.fault;
-        hint := bound.hint;
-        meant := bound.meant;
-        RETURN;
+        RETURN ROW(NULL, bound.fault, bound.hint, bound.meant)::versiongate_internal.range_reading;
     END IF;
     CASE operator
         WHEN '<' THEN
@@ -423,31 +420,31 @@ BEGIN
             upper_key := versiongate_internal.version_family_end(bound.numbers, shared);
             -- A missing end means no end: it must not come from a number that grew too long to read.
             IF upper_key IS NULL AND shared > 0 THEN
-                fault := format('"%s..." has no next version', left(operand, 24));
-                hint := 'A version has at most 128 bytes, the end of this one has more';
-                RETURN;
+                RETURN ROW(
+                    NULL, format('"%s..." has no next version', left(operand, 24)),
+                    'A version has at most 128 bytes, the end of this one has more', NULL
+                )::versiongate_internal.range_reading;
             END IF;
             span := versiongate_internal.version_span(bound.first_key, upper_key);
     END CASE;
+    RETURN ROW(span, NULL, NULL, NULL)::versiongate_internal.range_reading;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.read_version_hyphen(
-    side text, words text[], hyphen integer, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text,
-    OUT meant text
-)
+CREATE FUNCTION versiongate_internal.read_version_hyphen(side text, words text[], hyphen integer)
+    RETURNS versiongate_internal.range_reading
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
 DECLARE
     before CONSTANT text := (regexp_match(words[hyphen - 1], '^[<>=~^!]*'))[1];
     after CONSTANT text := (regexp_match(words[hyphen + 1], '^[<>=~^!]*'))[1];
-    reading record;
+    reading versiongate_internal.range_reading;
 BEGIN
     IF cardinality(words) <> 3 OR hyphen <> 2 OR before <> '' OR after <> '' THEN
-        fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
-        hint := 'A span stands alone on its side of "||"; with more beside it, write two comparisons';
+        reading.fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
+        reading.hint := 'A span stands alone on its side of "||"; with more beside it, write two comparisons';
         IF before IN ('', '>', '>=') AND after IN ('', '<', '<=') THEN
-            meant := array_to_string(
+            reading.meant := array_to_string(
                 words[:hyphen - 2]
                     || (CASE before WHEN '' THEN '>=' ELSE '' END || words[hyphen - 1])
                     || (CASE after WHEN '' THEN '<=' ELSE '' END || words[hyphen + 1])
@@ -455,29 +452,26 @@ BEGIN
                 ' '
             );
         END IF;
-        RETURN;
+        RETURN reading;
     END IF;
     -- Read as bare versions first: not all that may follow an operator may stand in a span.
     FOREACH hyphen IN ARRAY '{1,3}'::integer[] LOOP
         reading := versiongate_internal.read_version_comparator('', words[hyphen]);
         IF reading.fault IS NOT NULL THEN
-            fault := reading.fault;
-            hint := reading.hint;
-            meant := CASE
+            reading.meant := CASE
                 WHEN reading.meant IS NOT NULL
                     THEN array_to_string(words[:hyphen - 1] || reading.meant || words[hyphen + 1:], ' ')
             END;
-            RETURN;
+            RETURN reading;
         END IF;
     END LOOP;
-    span := (versiongate_internal.read_version_comparator('>=', words[1])).span
+    reading.span := (versiongate_internal.read_version_comparator('>=', words[1])).span
         * (versiongate_internal.read_version_comparator('<=', words[3])).span;
+    RETURN reading;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.read_version_side(
-    side text, OUT span versiongate_internal.version_span, OUT fault text, OUT hint text, OUT meant text
-)
+CREATE FUNCTION versiongate_internal.read_version_side(side text) RETURNS versiongate_internal.range_reading
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
     SET standard_conforming_strings = on
 AS $$
@@ -490,18 +484,20 @@ DECLARE
     alternatives text[];
     operator text COLLATE "C";
     operand text COLLATE "C";
-    reading record;
+    reading versiongate_internal.range_reading;
+    span versiongate_internal.version_span;
+    separator record;
 BEGIN
     IF side = '' THEN
-        fault := 'one side of "||" is empty';
-        hint := 'Write a range on both sides of "||", or leave it out';
-        RETURN;
+        reading.fault := 'one side of "||" is empty';
+        reading.hint := 'Write a range on both sides of "||", or leave it out';
+        RETURN reading;
     ELSIF hyphen IS NOT NULL THEN
-        SELECT h.* INTO span, fault, hint, meant
-          FROM versiongate_internal.read_version_hyphen(side, words, hyphen) AS h;
+        reading := versiongate_internal.read_version_hyphen(side, words, hyphen);
+        span := reading.span;
         place := cardinality(words) + 1;
     END IF;
-    WHILE place <= cardinality(words) AND fault IS NULL LOOP
+    WHILE place <= cardinality(words) AND reading.fault IS NULL LOOP
         last := place;
         operator := (regexp_match(words[place], '^[<>=~^!]*'))[1];
         operand := substr(words[place], length(operator) + 1);
@@ -515,23 +511,20 @@ BEGIN
             END IF;
         END IF;
 
+        alternatives := NULL;
         IF operand = '' THEN
-            fault := format('"%s" is followed by no version', operator);
-            hint := 'Write the version after it';
+            reading.fault := format('"%s" is followed by no version', operator);
+            reading.hint := 'Write the version after it';
         ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
-            reading := versiongate_internal.version_operator_fault(operator, operand);
-            fault := reading.fault;
-            hint := reading.hint;
-            alternatives := reading.meant;
+            SELECT f.fault, f.hint, f.meant INTO reading.fault, reading.hint, alternatives
+              FROM versiongate_internal.version_operator_fault(operator, operand) AS f;
         ELSE
             reading := versiongate_internal.read_version_comparator(operator, operand);
-            fault := reading.fault;
-            hint := reading.hint;
             alternatives := ARRAY[reading.meant];
             span := CASE WHEN place = 1 THEN reading.span ELSE span * reading.span END;
         END IF;
-        IF fault IS NOT NULL THEN
-            meant := (
+        IF reading.fault IS NOT NULL THEN
+            reading.meant := (
                 SELECT string_agg(
                            array_to_string(words[:place - 1] || alternative || words[last + 1:], ' '),
                            ' || ' ORDER BY number
@@ -542,17 +535,16 @@ BEGIN
         END IF;
         place := last + 1;
     END LOOP;
-    IF fault IS NULL THEN
-        RETURN;
+    IF reading.fault IS NULL THEN
+        RETURN ROW(span, NULL, NULL, NULL)::versiongate_internal.range_reading;
     END IF;
 
     -- What separates wrongly is the fault of the side, whatever else it leads to.
-    reading := versiongate_internal.version_separator_fault(side);
-    IF reading.fault IS NOT NULL THEN
-        fault := reading.fault;
-        hint := reading.hint;
-        meant := reading.meant;
+    separator := versiongate_internal.version_separator_fault(side);
+    IF separator.fault IS NOT NULL THEN
+        RETURN ROW(NULL, separator.fault, separator.hint, separator.meant)::versiongate_internal.range_reading;
     END IF;
+    RETURN reading;
 END
 $$;
 

@@ -346,10 +346,9 @@ COMMENT ON COLUMN rollout_steps.rollout IS
 
 CREATE FUNCTION versiongate_internal.policy_tables()
     RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
 AS $$
-BEGIN
-    RETURN QUERY VALUES
+    VALUES
         (1, 'apps', '{bundle}'::text[], NULL, NULL),
         (2, 'store_links', '{bundle,platform}', 'apps', 'bundle'),
         (3, 'feed_templates', '{bundle,name}', 'apps', 'bundle'),
@@ -357,8 +356,7 @@ BEGIN
         (5, 'release_notes', '{release,language}', 'releases', 'release'),
         (6, 'rules', '{key}', 'apps', 'bundle'),
         (7, 'rule_texts', '{rule,language}', 'rules', 'rule'),
-        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule');
-END
+        (8, 'rollout_steps', '{rule,at}', 'rules', 'rule')
 $$;
 COMMENT ON FUNCTION versiongate_internal.policy_tables IS
     'The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and'

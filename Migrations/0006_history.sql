@@ -10,8 +10,8 @@
 -- each other for good. What a rolled-back savepoint had edited leaves nothing. A transaction in REPEATABLE READ or
 -- SERIALIZABLE fails there with serialization_failure if another has changed the policy since it began.
 --
--- Where a session makes its constraints immediate, each statement is recorded and judged when it ends, under the same
--- lock; a later statement records its rows anew, and the revision is taken back when nothing is left of it.
+-- SET CONSTRAINTS ... IMMEDIATE records at once what has been edited until then, and so does rehearse_edits(). If the
+-- transaction goes on to edit, its change is made anew. Within a statement, of which not all may be noted, nothing is.
 --
 -- A planner may edit and not commit: the first edit marks the transaction, and record_edits() refuses it. rehearse_edits()
 -- records and judges without that trigger; the event that waits for the commit is still there after it.
@@ -22,10 +22,8 @@ CREATE TABLE policy_revision (
     singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
     revision bigint NOT NULL,
     token uuid NOT NULL,
-    token_before uuid,
     xid xid8,
-    at timestamptz,
-    is_rehearsal boolean NOT NULL DEFAULT false
+    at timestamptz
 );
 
 INSERT INTO policy_revision (revision, token) VALUES (0, gen_random_uuid());
@@ -37,13 +35,9 @@ COMMENT ON COLUMN policy_revision.revision IS
 COMMENT ON COLUMN policy_revision.token IS
     'Random, new with each revision. Servers reload when it differs: a restored database may reach a number a second'
     ' time.';
-COMMENT ON COLUMN policy_revision.token_before IS 'The token before that, for a revision that is taken back.';
 COMMENT ON COLUMN policy_revision.xid IS
     'The transaction that made the revision, together with at: after a restore its number alone can come again.';
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
-COMMENT ON COLUMN policy_revision.is_rehearsal IS
-    'Whether that transaction is a planner''s and cannot be committed: so it is always false outside of it.';
-
 CREATE TABLE versiongate_internal.schema_reader (
     singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
     oldest text NOT NULL
@@ -145,6 +139,12 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.row_key IS
     'The primary key of a row, which has these columns: what the history knows the row by, however it is spelled.';
 
+CREATE FUNCTION versiongate_internal.silent_columns() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+RETURN '{title,text,link,remind,shows,skippable,fuse,note}'::text[];
+COMMENT ON FUNCTION versiongate_internal.silent_columns IS
+    'The columns of rules that say nothing of whom they reach or lock out.';
+
 CREATE TYPE versiongate_internal.row_edit AS (table_name text, key jsonb, before jsonb, after jsonb);
 COMMENT ON TYPE versiongate_internal.row_edit IS
     'What a transaction did to the row with a key: how it found it and how it leaves it; null: there is none.';
@@ -165,7 +165,7 @@ CREATE TABLE versiongate_internal.edited_rows (
     table_name text COLLATE "C" NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
     key jsonb NOT NULL,
-    policy_row jsonb,
+    policy_row jsonb NOT NULL,
     is_there boolean NOT NULL,
     PRIMARY KEY (xid, at, table_name, id)
 );
@@ -173,20 +173,22 @@ CREATE TABLE versiongate_internal.edited_rows (
 COMMENT ON TABLE versiongate_internal.edited_rows IS
     'What transactions that are under way have edited and not recorded yet: a note of each state that a row left, and of'
     ' each that it came to. Each sees its own notes alone, and leaves none behind.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.table_name IS
-    'Table of the row; changes: the change that the transaction undoes, or without an id that it blows fuses.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.is_there IS
-    'True: it came to this state; false: it left it. Of the change that is undone: false while undo_change runs.';
+COMMENT ON COLUMN versiongate_internal.edited_rows.is_there IS 'True: it came to this state; false: it left it.';
 
 CREATE TABLE versiongate_internal.edits_to_record (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
     is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only('planner'),
+    undoes bigint,
+    is_closed boolean NOT NULL DEFAULT false,
     PRIMARY KEY (xid, at)
 );
 
 COMMENT ON TABLE versiongate_internal.edits_to_record IS
     'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.undoes IS 'The change that it takes back.';
+COMMENT ON COLUMN versiongate_internal.edits_to_record.is_closed IS
+    'Whether it can edit nothing else: it has undone a change, or blown fuses.';
 
 -- Notes.
 --
@@ -195,33 +197,33 @@ COMMENT ON TABLE versiongate_internal.edits_to_record IS
 -- notes are: the events of a nested statement are seen before those of the statement around it, and rows may change places.
 -- From A to B and to A again comes to nothing.
 --
--- Between transactions edited_rows is empty, so PostgreSQL would plan to read all of it, and a session keeps its plans:
--- enable_seqscan is off where notes are looked up. The primary key is the only index, so that there is no other plan.
+-- Between transactions these tables are empty, so PostgreSQL would plan to read all of them, and a session keeps its plans:
+-- enable_seqscan is off where they are looked up. The primary key is the only index, so that there is no other plan.
 
 CREATE FUNCTION versiongate_internal.open_revision() RETURNS bigint
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (
-        SELECT p.revision FROM policy_revision AS p WHERE p.singleton AND p.xid = pg_current_xact_id() AND p.at = now()
-    );
-END
-$$;
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN (SELECT p.revision FROM policy_revision AS p WHERE p.xid = pg_current_xact_id_if_assigned() AND p.at = now());
 COMMENT ON FUNCTION versiongate_internal.open_revision IS
     'The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.';
 
-CREATE FUNCTION versiongate_internal.undo_is_running() RETURNS boolean
+CREATE FUNCTION versiongate_internal.open_edit() RETURNS versiongate_internal.edits_to_record
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$
+DECLARE
+    edit versiongate_internal.edits_to_record;
 BEGIN
-    RETURN EXISTS (
-        SELECT FROM versiongate_internal.edited_rows AS e
-         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND NOT e.is_there
-    );
+    SELECT * INTO edit
+      FROM versiongate_internal.edits_to_record AS e
+     WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now();
+    RETURN edit;
 END
 $$;
+
+CREATE FUNCTION versiongate_internal.undo_is_running() RETURNS boolean
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
+RETURN EXISTS (SELECT FROM versiongate_internal.open_edit() AS e WHERE e.undoes IS NOT NULL AND NOT e.is_closed);
 COMMENT ON FUNCTION versiongate_internal.undo_is_running IS
     'Whether the edits are those of undo_change. Triggers that add something to an edit leave them as they are.';
 
@@ -236,8 +238,7 @@ AS $$
 DECLARE
     old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
     new_row CONSTANT jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
-    undone_change bigint;
-    nothing_else boolean;
+    undone bigint;
 BEGIN
     IF TG_TABLE_SCHEMA <> 'public' THEN
         RAISE insufficient_privilege USING
@@ -247,19 +248,19 @@ BEGIN
     IF old_row = new_row THEN
         RETURN NULL;
     END IF;
-    SELECT (e.key ->> 'id')::bigint, e.is_there INTO undone_change, nothing_else
-      FROM versiongate_internal.edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    IF NOT FOUND THEN
-        SELECT c.undoes, c.undoes IS NOT NULL OR c.tool = 'fuse' INTO undone_change, nothing_else
-          FROM changes AS c
-         WHERE c.id = versiongate_internal.open_revision();
-    END IF;
-    IF nothing_else THEN
+    SELECT e.undoes INTO undone
+      FROM versiongate_internal.edits_to_record AS e
+     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_closed
+     UNION ALL
+    SELECT c.undoes
+      FROM policy_revision AS p
+      JOIN changes AS c ON c.id = p.revision AND (c.undoes IS NOT NULL OR c.tool = 'fuse')
+     WHERE p.singleton AND p.xid = pg_current_xact_id() AND p.at = now();
+    IF FOUND THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = CASE
-                WHEN undone_change IS NULL THEN 'this transaction blows fuses, so it can edit nothing else'
-                ELSE format('this transaction undoes change %s, so it can edit nothing else', undone_change)
+                WHEN undone IS NULL THEN 'this transaction blows fuses, so it can edit nothing else'
+                ELSE format('this transaction undoes change %s, so it can edit nothing else', undone)
             END,
             DETAIL = 'The history says of an undo which change it undoes, of a fuse that it made the edit; so it is all that the'
                 ' transaction does.',
@@ -275,49 +276,41 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.note_edit IS
     'Trigger: notes which state of a row is left and which it comes to. Refuses edits after an undo and after a blown fuse.';
 
-CREATE FUNCTION versiongate_internal.noted_edits(this_token uuid)
-    RETURNS TABLE (table_name text, key jsonb, before jsonb, after jsonb, last_state jsonb, last_id bigint, is_clear boolean)
+CREATE FUNCTION versiongate_internal.noted_edits() RETURNS SETOF versiongate_internal.row_edit
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
     SET enable_seqscan = off
     SET jit = off
 AS $$
-#variable_conflict use_column
+DECLARE
+    edit record;
 BEGIN
-    RETURN QUERY
-    WITH notes AS MATERIALIZED (
-        SELECT e.table_name, e.key, e.policy_row, CASE WHEN e.is_there THEN 1 ELSE -1 END AS step, e.id
-          FROM versiongate_internal.edited_rows AS e
-         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
-    ),
-    recorded AS (
-        SELECT r.table_name, r.key, side.policy_row, side.step, 0::bigint
-          FROM (SELECT DISTINCT n.table_name, n.key FROM notes AS n WHERE this_token IS NOT NULL) AS n
-         -- Found by the key, and only then by the token, by which PostgreSQL would read all that is recorded.
-         CROSS JOIN LATERAL (
-             SELECT * FROM versiongate_internal.recorded_rows AS r
-              WHERE r.table_name = n.table_name AND r.key = n.key
-             OFFSET 0
-         ) AS r
-         CROSS JOIN LATERAL (VALUES (r.before, -1), (r.after, 1)) AS side(policy_row, step)
-         WHERE r.token = this_token AND side.policy_row IS NOT NULL
-    ),
-    states AS (
-        SELECT s.table_name, s.key, s.policy_row, sum(s.step) AS balance, max(s.id) AS id
-          FROM (SELECT * FROM notes UNION ALL SELECT * FROM recorded) AS s
-         GROUP BY s.table_name, s.key, s.policy_row
-    )
-    SELECT s.table_name, s.key,
-           (array_agg(s.policy_row) FILTER (WHERE s.balance < 0))[1],
-           (array_agg(s.policy_row) FILTER (WHERE s.balance > 0))[1],
-           (array_agg(s.policy_row ORDER BY s.id DESC))[1], max(s.id),
-           count(*) FILTER (WHERE s.balance < 0) < 2 AND count(*) FILTER (WHERE s.balance > 0) < 2
-      FROM states AS s
-     GROUP BY s.table_name, s.key;
+    FOR edit IN
+        SELECT s.table_name, s.key, max(abs(s.balance)) AS most,
+               array_agg(s.policy_row) FILTER (WHERE s.balance < 0) AS before,
+               array_agg(s.policy_row) FILTER (WHERE s.balance > 0) AS after
+          FROM (
+              SELECT e.table_name, e.key, e.policy_row, sum(CASE WHEN e.is_there THEN 1 ELSE -1 END) AS balance,
+                     max(e.id) AS id
+                FROM versiongate_internal.edited_rows AS e
+               WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now()
+               GROUP BY e.table_name, e.key, e.policy_row
+          ) AS s
+          JOIN versiongate_internal.policy_tables() AS t ON t.name = s.table_name
+         GROUP BY t.place, s.table_name, s.key
+        HAVING bool_or(s.balance <> 0)
+         ORDER BY t.place, max(s.id)
+    LOOP
+        IF greatest(edit.most, cardinality(edit.before), cardinality(edit.after)) > 1 THEN
+            RAISE object_not_in_prerequisite_state USING
+                MESSAGE = 'edits cannot be recorded by a function within a statement that edits as well',
+                HINT = 'Call it after the statement.';
+        END IF;
+        RETURN NEXT (edit.table_name, edit.key, edit.before[1], edit.after[1])::versiongate_internal.row_edit;
+    END LOOP;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.noted_edits IS
-    'What the notes of this transaction come to, a row for each key, together with what it has recorded of that key under a'
-    ' token. is_clear: false in the middle of a statement that has two rows change places.';
+    'What the notes of this transaction come to, parents before their children.';
 
 CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -340,7 +333,7 @@ BEGIN
     END IF;
     IF EXISTS (
         SELECT FROM versiongate_internal.edited_rows AS e
-         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now() AND e.table_name <> 'changes'
+         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now()
     ) THEN
         INSERT INTO versiongate_internal.edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
     END IF;

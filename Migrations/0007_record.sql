@@ -17,39 +17,6 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.take_edits(this_token uuid) RETURNS versiongate_internal.row_edit[]
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
-AS $$
-DECLARE
-    edits versiongate_internal.row_edit[];
-    unclear text[];
-BEGIN
-    SELECT array_agg(
-               ROW(
-                   n.table_name, n.key,
-                   CASE WHEN coalesce(n.before, n.after) IS NULL THEN n.last_state ELSE n.before END,
-                   CASE WHEN coalesce(n.before, n.after) IS NULL THEN n.last_state ELSE n.after END
-               )::versiongate_internal.row_edit ORDER BY t.place, n.last_id
-           ) FILTER (WHERE n.is_clear),
-           array_agg(n.table_name || n.key) FILTER (WHERE NOT n.is_clear)
-      INTO edits, unclear
-      FROM versiongate_internal.noted_edits(this_token) AS n
-      JOIN versiongate_internal.policy_tables() AS t ON t.name = n.table_name;
-    DELETE FROM versiongate_internal.edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name <> 'changes'
-       AND (e.table_name || e.key = ANY (unclear)) IS NOT TRUE;
-    DELETE FROM versiongate_internal.recorded_rows AS r
-     USING unnest(edits) AS e
-     WHERE r.table_name = e.table_name AND r.key = e.key AND r.token = this_token;
-    RETURN edits;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.take_edits IS
-    'What this transaction has noted, and what it has recorded of the same keys, which are deleted; parents before their'
-    ' children. What comes to nothing stands there as well, for what it made others be judged by.';
-
 CREATE FUNCTION versiongate_internal.edited_bundles(edits versiongate_internal.row_edit[]) RETURNS text[]
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 RETURN (
@@ -91,93 +58,77 @@ COMMENT ON FUNCTION versiongate_internal.was_overtaken IS
     'Whether others edited meanwhile what the guards read of a change. Final rules are not among it: policy_warnings'
     ' tells at any time what they hide.';
 
+CREATE FUNCTION versiongate_internal.take_back_record(this_revision bigint) RETURNS void
+    LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+BEGIN
+    INSERT INTO versiongate_internal.edited_rows (table_name, key, policy_row, is_there)
+    SELECT r.table_name, r.key, side.policy_row, side.is_there
+      FROM change_rows AS r
+     CROSS JOIN LATERAL (VALUES (r.before, false), (r.after, true)) AS side(policy_row, is_there)
+     WHERE r.change = this_revision AND side.policy_row IS NOT NULL;
+    DELETE FROM versiongate_internal.recorded_rows AS r USING changes AS c WHERE c.id = this_revision AND r.token = c.token;
+    DELETE FROM changes AS c WHERE c.id = this_revision;
+    UPDATE policy_revision AS p
+       SET revision = p.revision - 1, xid = NULL, at = NULL,
+           token = coalesce((SELECT c.token FROM changes AS c WHERE c.id = p.revision - 1), gen_random_uuid());
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.take_back_record IS
+    'Makes notes again of the change that this transaction has made, for one with what was edited since.';
+
 -- Others wait for the row of policy_revision. So what refuses and what warns is judged before it is taken, and what refuses
 -- once more where somebody else has edited meanwhile what that rests on. What warns is not: a warning may be missing then,
--- and policy_warnings has it. A transaction that holds the row already, as it records a second time (with immediate
--- constraints, or after a rehearsal), judges both under it: it made others wait by itself, and each warning is bounded.
-CREATE FUNCTION versiongate_internal.record_noted_edits() RETURNS void
+-- and policy_warnings has it.
+CREATE FUNCTION versiongate_internal.record_noted_edits() RETURNS bigint
     LANGUAGE plpgsql SET search_path = public, pg_temp
+    SET enable_seqscan = off
+    SET jit = off
 AS $$
 DECLARE
     known_revision CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
+    undone CONSTANT bigint := (versiongate_internal.open_edit()).undoes;
+    this_token CONSTANT uuid := gen_random_uuid();
     this_revision bigint := versiongate_internal.open_revision();
-    this_token uuid := (SELECT c.token FROM changes AS c WHERE c.id = this_revision);
-    edits CONSTANT versiongate_internal.row_edit[] := versiongate_internal.take_edits(this_token);
-    tables_now CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
-    bundles_now CONSTANT text[] := versiongate_internal.edited_bundles(edits);
-    undone bigint;
-    recorded integer := 0;
-    is_first CONSTANT boolean := this_revision IS NULL;
-    is_judged boolean := false;
+    edits versiongate_internal.row_edit[];
 BEGIN
-    IF NOT is_first THEN
-        undone := (SELECT c.undoes FROM changes AS c WHERE c.id = this_revision);
-        recorded := coalesce(
-            (SELECT max(r.ordinal) FROM versiongate_internal.recorded_rows AS r WHERE r.token = this_token), 0
-        );
-    ELSE
-        this_token := gen_random_uuid();
-        undone := (
-            SELECT (e.key ->> 'id')::bigint
-              FROM versiongate_internal.edited_rows AS e
-             WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes'
-        );
+    PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    IF NOT FOUND THEN
+        RETURN this_revision;
+    END IF;
+    IF this_revision IS NOT NULL THEN
+        PERFORM versiongate_internal.take_back_record(this_revision);
+    END IF;
+    edits := ARRAY(SELECT e FROM versiongate_internal.noted_edits() AS e);
+    DELETE FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    IF edits = '{}' THEN
+        RETURN NULL;
     END IF;
     INSERT INTO versiongate_internal.recorded_rows (token, ordinal, table_name, key, before, after)
-    SELECT this_token, recorded + row_number() OVER (ORDER BY n.ordinality), n.table_name, n.key, n.before, n.after
-      FROM unnest(edits) WITH ORDINALITY AS n
-     WHERE n.before IS DISTINCT FROM n.after;
-    IF is_first THEN
-        IF NOT FOUND THEN
-            RETURN;
-        END IF;
-        PERFORM versiongate_internal.validate_edits(this_token, undone, edits);
-        PERFORM versiongate_internal.warn_of_edits(this_token, undone, edits);
-        UPDATE policy_revision
-           SET revision = revision + 1, token = this_token, token_before = token, xid = pg_current_xact_id(), at = now()
-        RETURNING revision INTO STRICT this_revision;
-        INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token, edited_tables, bundles)
-        VALUES (
-            this_revision, clock_timestamp(), session_user,
-            nullif(left(current_setting('versiongate.os_user', true), 128), ''),
-            nullif(current_setting('application_name'), ''),
-            nullif(left(current_setting('versiongate.why', true), 1000), ''),
-            undone, this_token, tables_now, bundles_now
-        );
-        PERFORM versiongate_internal.notify_servers(this_revision);
-        is_judged := NOT versiongate_internal.was_overtaken(known_revision, this_revision);
-    ELSE
-        UPDATE changes AS c
-           SET edited_tables = ARRAY(SELECT unnest(c.edited_tables) UNION SELECT unnest(tables_now)),
-               bundles = CASE
-                   WHEN c.bundles IS NOT NULL AND bundles_now IS NOT NULL THEN
-                       ARRAY(SELECT unnest(c.bundles) UNION SELECT unnest(bundles_now))
-               END
-         WHERE c.id = this_revision;
+    SELECT this_token, e.ordinality, e.table_name, e.key, e.before, e.after FROM unnest(edits) WITH ORDINALITY AS e;
+    PERFORM versiongate_internal.validate_edits(edits, undone);
+    PERFORM versiongate_internal.warn_of_edits(edits, undone);
+    UPDATE policy_revision
+       SET revision = revision + 1, token = this_token, xid = pg_current_xact_id(), at = now()
+    RETURNING revision INTO STRICT this_revision;
+    INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token, edited_tables, bundles)
+    VALUES (
+        this_revision, clock_timestamp(), session_user,
+        nullif(left(current_setting('versiongate.os_user', true), 128), ''),
+        nullif(current_setting('application_name'), ''),
+        nullif(left(current_setting('versiongate.why', true), 1000), ''),
+        undone, this_token, ARRAY(SELECT DISTINCT e.table_name FROM unnest(edits) AS e),
+        versiongate_internal.edited_bundles(edits)
+    );
+    PERFORM versiongate_internal.notify_servers(this_revision);
+    IF versiongate_internal.was_overtaken(known_revision, this_revision) THEN
+        PERFORM versiongate_internal.validate_edits(edits, undone);
     END IF;
-    DELETE FROM versiongate_internal.edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes' AND e.is_there;
-    IF NOT EXISTS (SELECT FROM versiongate_internal.recorded_rows AS r WHERE r.token = this_token) THEN
-        -- Nothing is left of it. The row of policy_revision stays locked.
-        DELETE FROM changes AS c WHERE c.id = this_revision;
-        UPDATE policy_revision
-           SET revision = revision - 1, token = token_before, token_before = NULL, xid = NULL, at = NULL,
-               is_rehearsal = false;
-    ELSIF NOT is_judged THEN
-        PERFORM versiongate_internal.validate_edits(this_token, undone, edits);
-        IF NOT is_first THEN
-            PERFORM versiongate_internal.warn_of_edits(this_token, undone, edits);
-        END IF;
-    END IF;
+    RETURN this_revision;
 END
 $$;
-
-CREATE FUNCTION versiongate_internal.is_rehearsal() RETURNS boolean
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN EXISTS (
-    SELECT FROM versiongate_internal.edits_to_record AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_rehearsal
-) OR EXISTS (SELECT FROM policy_revision AS p WHERE p.singleton AND p.is_rehearsal);
+COMMENT ON FUNCTION versiongate_internal.record_noted_edits IS
+    'Makes a change of what this transaction has edited, and returns its number; null: nothing is different.';
 
 CREATE FUNCTION versiongate_internal.refuse_planner() RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
@@ -195,20 +146,10 @@ END
 $$;
 
 CREATE FUNCTION rehearse_edits() RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
-AS $$
-DECLARE
-    cannot_commit CONSTANT boolean := versiongate_internal.is_rehearsal();
-BEGIN
-    PERFORM versiongate_internal.record_noted_edits();
-    IF cannot_commit THEN
-        UPDATE policy_revision AS p SET is_rehearsal = true WHERE p.revision = versiongate_internal.open_revision();
-    END IF;
-    RETURN versiongate_internal.open_revision();
-END
-$$;
+RETURN versiongate_internal.record_noted_edits();
 COMMENT ON FUNCTION rehearse_edits() IS
     'Records and judges what this transaction has edited, as its commit would, and returns the number of the change; null:'
     ' nothing is different. Others who commit edits wait until the transaction ends.';
@@ -216,15 +157,26 @@ REVOKE ALL ON FUNCTION rehearse_edits() FROM PUBLIC;
 
 CREATE FUNCTION versiongate_internal.record_edits() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    SET enable_seqscan = off
     SET TimeZone = 'UTC'
     SET IntervalStyle = 'postgres'
 AS $$
+DECLARE
+    edit CONSTANT versiongate_internal.edits_to_record := versiongate_internal.open_edit();
+    is_within_statement CONSTANT boolean := pg_trigger_depth() > 1;
 BEGIN
-    IF versiongate_internal.is_rehearsal() OR versiongate_internal.may_only('planner') THEN
+    IF edit.is_rehearsal OR versiongate_internal.may_only('planner') THEN
         PERFORM versiongate_internal.refuse_planner();
     END IF;
+    IF NOT is_within_statement THEN
+        PERFORM versiongate_internal.record_noted_edits();
+    END IF;
     DELETE FROM versiongate_internal.edits_to_record AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
-    PERFORM versiongate_internal.record_noted_edits();
+    IF is_within_statement AND edit.xid IS NOT NULL THEN
+        -- The session has made constraints immediate. The edit waits for the commit all the same.
+        SET CONSTRAINTS versiongate_internal.record_edits DEFERRED;
+        INSERT INTO versiongate_internal.edits_to_record SELECT edit.*;
+    END IF;
     RETURN NULL;
 END
 $$;

@@ -1,8 +1,7 @@
 -- What is refused though each row is right by itself.
 --
 -- record_noted_edits (0007) asks the guards, and no trigger does, which a session could have judge before its time; and again
--- with the row of policy_revision held where another transaction has edited what they read. Where constraints are
--- immediate, every edit that could have made an earlier one wrong has the earlier one judged again.
+-- with the row of policy_revision held where another transaction has edited what they read.
 
 SET LOCAL search_path = public, pg_temp;
 
@@ -77,7 +76,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.guard_lockouts(this_token uuid, undone bigint, keys text[]) RETURNS void
+CREATE FUNCTION versiongate_internal.guard_lockouts(edits versiongate_internal.row_edit[], undone bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
@@ -85,29 +84,22 @@ AS $$
 DECLARE
     -- An edit of these has a lockout judged.
     guarded CONSTANT text[] := '{enabled,lockout,lockout_without_update,bundle,platforms,versions,builds,target}';
+    edited CONSTANT rules[] := ARRAY(
+        SELECT r
+          FROM unnest(edits) AS e
+          JOIN rules AS r ON r.key = e.after ->> 'key' AND r.enabled AND r.lockout AND NOT r.lockout_without_update
+         WHERE e.table_name = 'rules'
+           AND (
+               versiongate_internal.row_columns(e.after, guarded) - 'bundle'
+                   IS DISTINCT FROM versiongate_internal.row_columns(e.before, guarded) - 'bundle'
+               OR lower(e.after ->> 'bundle') IS DISTINCT FROM lower(e.before ->> 'bundle')
+           )
+    );
     closed record;
 BEGIN
     FOR closed IN
-        WITH edited AS MATERIALIZED (
-            SELECT j.*,
-                   versiongate_internal.row_columns(c.after, guarded)
-                       = versiongate_internal.row_columns(restored.before, guarded) AS is_restored
-              FROM versiongate_internal.read_rules(
-                       ARRAY(
-                           SELECT r FROM rules AS r
-                            WHERE r.key = ANY (keys) AND r.enabled AND r.lockout AND NOT r.lockout_without_update
-                       )
-                   ) AS j
-              JOIN versiongate_internal.recorded_rows AS c
-                ON c.table_name = 'rules' AND c.key = jsonb_build_object('key', (j.rule).key) AND c.token = this_token
-              LEFT JOIN change_rows AS restored
-                ON restored.table_name = 'rules' AND restored.key = c.key AND restored.change = undone
-             WHERE versiongate_internal.row_columns(c.after, guarded) - 'bundle'
-                   IS DISTINCT FROM versiongate_internal.row_columns(c.before, guarded) - 'bundle'
-                OR lower(c.after ->> 'bundle') IS DISTINCT FROM lower(c.before ->> 'bundle')
-        )
-        SELECT j.rule, j.is_restored
-          FROM edited AS j
+        SELECT j.rule
+          FROM versiongate_internal.read_rules(edited) AS j
          WHERE NOT EXISTS (
                    SELECT FROM releases AS r
                     WHERE ((j.rule).bundle IS NULL OR r.bundle = (j.rule).bundle)
@@ -121,86 +113,85 @@ BEGIN
          ORDER BY (j.rule).key
     LOOP
         -- What an undo brings back is warned of as any gap is.
-        CONTINUE WHEN closed.is_restored;
+        CONTINUE WHEN EXISTS (
+            SELECT FROM change_rows AS c
+             WHERE c.change = undone AND c.table_name = 'rules' AND c.key = jsonb_build_object('key', (closed.rule).key)
+               AND versiongate_internal.row_columns(c.before, guarded)
+                   = versiongate_internal.row_columns(to_jsonb(closed.rule), guarded)
+        );
         PERFORM versiongate_internal.refuse_lockout(closed.rule);
     END LOOP;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.edited_shares(this_token uuid)
+CREATE FUNCTION versiongate_internal.rows_before(
+    present anyarray, edited_table text, edits versiongate_internal.row_edit[]
+) RETURNS anyarray
+    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF edited_table NOT IN (SELECT e.table_name FROM unnest(edits) AS e) THEN
+        RETURN present;
+    END IF;
+    RETURN ARRAY(
+        SELECT p FROM unnest(present) AS p
+        EXCEPT ALL
+        SELECT jsonb_populate_record(present[0], e.after) FROM unnest(edits) AS e WHERE e.table_name = edited_table
+    ) || ARRAY(
+        SELECT jsonb_populate_record(present[0], e.before)
+          FROM unnest(edits) AS e
+         WHERE e.table_name = edited_table AND e.before IS NOT NULL
+    );
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.rows_before IS
+    'Rows of a table as they were before edits, together with all others that were edited, and that are gone.';
+
+CREATE FUNCTION versiongate_internal.edited_shares(edits versiongate_internal.row_edit[])
     RETURNS TABLE (key text, at timestamptz, share_before numeric, share numeric)
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+    present CONSTANT rules[] := ARRAY(
+        SELECT r FROM rules AS r
+         WHERE r.key IN (
+             SELECT coalesce(e.key ->> 'key', e.key ->> 'rule')
+               FROM unnest(edits) AS e
+              WHERE e.table_name IN ('rules', 'rollout_steps')
+         )
+    );
+    steps CONSTANT rollout_steps[] := ARRAY(
+        SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(present) AS r)
+    );
+    steps_before CONSTANT rollout_steps[] := versiongate_internal.rows_before(steps, 'rollout_steps', edits);
 BEGIN
-    RETURN QUERY
-    WITH edited AS MATERIALIZED (
-        SELECT c.table_name, c.before, c.after
-          FROM versiongate_internal.recorded_rows AS c
-         WHERE c.token = this_token AND c.table_name IN ('rules', 'rollout_steps')
-    ),
-    edited_steps AS MATERIALIZED (
-        SELECT s.rule, s.at, s.rollout, s.is_before
-          FROM (
-              SELECT (jsonb_populate_record(NULL::rollout_steps, e.before)).*, true AS is_before
-                FROM edited AS e
-               WHERE e.table_name = 'rollout_steps' AND e.before IS NOT NULL
-               UNION ALL
-              SELECT (jsonb_populate_record(NULL::rollout_steps, e.after)).*, false
-                FROM edited AS e
-               WHERE e.table_name = 'rollout_steps' AND e.after IS NOT NULL
-          ) AS s
-    ),
-    edited_rules AS MATERIALIZED (
-        SELECT e.after ->> 'key' AS key, e.before IS NULL AS is_new, (e.before ->> 'rollout')::numeric AS rollout,
-               (e.before ->> 'held_at')::timestamptz AS held_at
-          FROM edited AS e
-         WHERE e.table_name = 'rules'
-    ),
-    rule AS MATERIALIZED (
-        SELECT r.key, coalesce(e.rollout, r.rollout) AS rollout_before, r.rollout, r.held_at,
-               CASE WHEN e.key IS NULL THEN r.held_at ELSE e.held_at END AS held_before
-          FROM rules AS r
-          LEFT JOIN edited_rules AS e ON e.key = r.key
-         WHERE e.is_new IS NOT true
-           AND (
-               e.rollout <> r.rollout
-               OR e.key IS NOT NULL AND e.held_at IS DISTINCT FROM r.held_at
-               OR r.key IN (SELECT s.rule FROM edited_steps AS s)
-           )
-    ),
-    step AS MATERIALIZED (
-        SELECT s.rule, s.at, s.rollout, false AS is_before
-          FROM rule
-          JOIN rollout_steps AS s ON s.rule = rule.key
-         UNION ALL
-        SELECT s.rule, s.at, s.rollout, true
-          FROM rule
-          JOIN rollout_steps AS s ON s.rule = rule.key
-         WHERE (s.rule, s.at) NOT IN (SELECT e.rule, e.at FROM edited_steps AS e WHERE NOT e.is_before)
-         UNION ALL
-        SELECT s.rule, s.at, s.rollout, true FROM edited_steps AS s WHERE s.is_before
-    ),
-    moment AS (
-        SELECT rule.key, now() AS at FROM rule UNION SELECT s.rule, s.at FROM step AS s WHERE s.at > now()
-    )
     -- Steps never fall, so the greatest of those that have come is in force.
-    SELECT rule.key, moment.at,
-           coalesce(
-               max(s.rollout) FILTER (WHERE s.is_before AND s.at <= least(moment.at, rule.held_before)),
-               rule.rollout_before
-           ),
-           coalesce(
-               max(s.rollout) FILTER (WHERE NOT s.is_before AND s.at <= least(moment.at, rule.held_at)), rule.rollout
-           )
-      FROM rule
-      JOIN moment ON moment.key = rule.key
-      LEFT JOIN step AS s ON s.rule = rule.key
-     GROUP BY rule.key, moment.at, rule.rollout_before, rule.rollout;
+    RETURN QUERY
+    SELECT r.key, moment.at,
+           coalesce(max(s.rollout) FILTER (WHERE s.is_before AND s.at <= least(moment.at, b.held_at)), b.rollout),
+           coalesce(max(s.rollout) FILTER (WHERE NOT s.is_before AND s.at <= least(moment.at, r.held_at)), r.rollout)
+      FROM unnest(present) AS r
+      JOIN unnest(versiongate_internal.rows_before(present, 'rules', edits)) AS b ON b.key = r.key
+      JOIN (
+          SELECT r.key, now() FROM unnest(present) AS r
+           UNION
+          SELECT s.rule, s.at FROM unnest(steps || steps_before) AS s WHERE s.at > now()
+      ) AS moment(key, at) ON moment.key = r.key
+      LEFT JOIN (
+          SELECT s.rule, s.at, s.rollout, false FROM unnest(steps) AS s
+           UNION ALL
+          SELECT s.rule, s.at, s.rollout, true FROM unnest(steps_before) AS s
+      ) AS s(rule, at, rollout, is_before) ON s.rule = r.key
+     GROUP BY r.key, moment.at, b.rollout, r.rollout;
 END
 $$;
+COMMENT ON FUNCTION versiongate_internal.edited_shares IS
+    'The percentages in force of edited rules that were there before, now and from each step on: before the edits and after.';
 
-CREATE FUNCTION versiongate_internal.guard_holds(this_token uuid, undone bigint, keys text[]) RETURNS void
+CREATE FUNCTION versiongate_internal.guard_holds(
+    edits versiongate_internal.row_edit[], undone bigint, keys text[]
+) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -225,9 +216,9 @@ BEGIN
     END IF;
     -- Steps that the hold kept back and that no edit of this transaction moved would begin all at once.
     SELECT r.key, rollout_at(r.key, now()) AS share INTO held
-      FROM rules AS r
-      JOIN versiongate_internal.recorded_rows AS edited
-        ON edited.token = this_token AND edited.table_name = 'rules' AND edited.key = jsonb_build_object('key', r.key)
+      FROM unnest(edits) AS edited
+      JOIN rules AS r
+        ON edited.table_name = 'rules' AND r.key = edited.key ->> 'key'
        AND edited.before ->> 'held_at' IS DISTINCT FROM edited.after ->> 'held_at'
       JOIN rollout_steps AS s
         ON s.rule = r.key
@@ -242,8 +233,8 @@ BEGIN
            0
        )
        AND NOT EXISTS (
-           SELECT FROM versiongate_internal.recorded_rows AS moved
-            WHERE moved.token = this_token AND moved.table_name = 'rollout_steps'
+           SELECT FROM unnest(edits) AS moved
+            WHERE moved.table_name = 'rollout_steps'
               AND moved.key = jsonb_build_object('rule', r.key, 'at', to_jsonb(s) -> 'at')
        )
      ORDER BY r.key, s.at DESC
@@ -349,9 +340,9 @@ CREATE FUNCTION versiongate_internal.reaches_more(rule rules, rule_before rules)
 AS $$
 DECLARE
     -- What is compared by itself, or by others, or says nothing of whom a rule reaches. Every other column is a condition.
-    others CONSTANT text[] :=
-        '{key,bundle,enabled,position,platforms,regions,languages,rollout,held_at,starts_at,ends_at,title,text,link,'
-        'remind,shows,skippable,lockout,lockout_without_update,fuse,final,note}';
+    others CONSTANT text[] := versiongate_internal.silent_columns() ||
+        '{key,bundle,enabled,position,platforms,regions,languages,rollout,held_at,starts_at,ends_at,lockout,'
+        'lockout_without_update,final}'::text[];
 BEGIN
     RETURN (rule.lockout_without_update AND NOT rule_before.lockout_without_update
         OR rule_before.bundle IS NOT NULL AND lower(rule.bundle) IS DISTINCT FROM lower(rule_before.bundle)
@@ -370,7 +361,9 @@ COMMENT ON FUNCTION versiongate_internal.reaches_more IS
     'Whether a rule may reach clients that it did not reach before, its percentage aside. A condition that is added, a'
     ' shorter list, a later start and an earlier end narrow it; any other edit of them counts as wider.';
 
-CREATE FUNCTION versiongate_internal.guard_consent(this_token uuid, undone bigint, keys text[]) RETURNS void
+CREATE FUNCTION versiongate_internal.guard_consent(
+    edits versiongate_internal.row_edit[], undone bigint, keys text[]
+) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -378,74 +371,59 @@ DECLARE
         regexp_replace(current_setting('versiongate.consent', true), '[[:space:]]', '', 'g'), ','
     );
     -- All but what says whom a rule reaches, and when.
-    ignored_columns CONSTANT text[] := '{position,title,text,link,remind,shows,skippable,fuse,final,note}';
-    rule rules;
-    edited record;
-    raised text[];
-    asked text[] := '{}';
-    faults text[] := '{}';
+    ignored_columns CONSTANT text[] := versiongate_internal.silent_columns() || '{position,final}'::text[];
+    asked text[];
+    faults text[];
     list text;
     refused boolean;
 BEGIN
-    FOR rule IN
-        SELECT r.*
-          FROM rules AS r
-         WHERE r.key = ANY (keys)
-           AND r.enabled AND r.lockout AND (r.bundle IS NULL OR r.lockout_without_update)
-           AND versiongate_internal.needs_consent(r)
-           AND (r.key = ANY (given)) IS NOT TRUE
-         ORDER BY r.key
-    LOOP
-        raised := coalesce(
-            raised,
-            ARRAY(SELECT s.key FROM versiongate_internal.edited_shares(this_token) AS s WHERE s.share > s.share_before)
-        );
-        SELECT c.before, c.after INTO edited
-          FROM versiongate_internal.recorded_rows AS c
-         WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.token = this_token;
-        CONTINUE WHEN NOT (
-            edited.after IS NOT NULL AND (
-                edited.before IS NULL
-                OR NOT versiongate_internal.needs_consent(jsonb_populate_record(NULL::rules, edited.before))
-                OR versiongate_internal.reaches_more(rule, jsonb_populate_record(NULL::rules, edited.before))
-            )
-            OR rule.key = ANY (raised)
-        );
-        -- What an undo brings back as it was has been consented to, or was there before.
-        CONTINUE WHEN undone IS NOT NULL AND coalesce(
-            (
-                SELECT c.before - ignored_columns = to_jsonb(rule) - ignored_columns
-                  FROM change_rows AS c
-                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change = undone
-            ),
-            NOT EXISTS (
-                SELECT FROM change_rows AS c
-                 WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', rule.key) AND c.change > undone
-                   AND c.before - ignored_columns IS DISTINCT FROM c.after - ignored_columns
-            )
-        );
-        asked := asked || rule.key;
-        faults := faults || CASE
-            WHEN rule.bundle IS NULL THEN format(
-                '%s would lock out clients of every app', versiongate_internal.quoted(rule.key)
-            )
-            WHEN rule.ends_at IS NULL THEN
-                format(
-                    '%s would also lock out users who have no update, and has no end',
-                    versiongate_internal.quoted(rule.key)
-                )
-            ELSE format(
-                '%s would also lock out users who have no update, until %s',
-                versiongate_internal.quoted(rule.key), versiongate_internal.time_text(rule.ends_at)
-            )
-        END;
-    END LOOP;
-    IF asked <> '{}' THEN
+    SELECT array_agg(r.key ORDER BY r.key),
+           array_agg(
+               CASE
+                   WHEN r.bundle IS NULL THEN format(
+                       '%s would lock out clients of every app', versiongate_internal.quoted(r.key)
+                   )
+                   ELSE format(
+                       '%s would also lock out users who have no update, %s', versiongate_internal.quoted(r.key),
+                       coalesce('until ' || versiongate_internal.time_text(r.ends_at), 'and has no end')
+                   )
+               END ORDER BY r.key
+           )
+      INTO asked, faults
+      FROM rules AS r
+      LEFT JOIN unnest(edits) AS e ON e.table_name = 'rules' AND e.key = jsonb_build_object('key', r.key)
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, e.before) AS old
+     WHERE r.key = ANY (keys)
+       AND r.enabled AND r.lockout AND (r.bundle IS NULL OR r.lockout_without_update)
+       AND versiongate_internal.needs_consent(r)
+       AND (r.key = ANY (given)) IS NOT TRUE
+       AND (
+           e.key IS NOT NULL AND (
+               e.before IS NULL OR NOT versiongate_internal.needs_consent(old)
+               OR versiongate_internal.reaches_more(r, old)
+           )
+           OR r.key IN (SELECT s.key FROM versiongate_internal.edited_shares(edits) AS s WHERE s.share > s.share_before)
+       )
+       -- What an undo brings back as it was has been consented to, or was there before.
+       AND NOT (
+           undone IS NOT NULL AND coalesce(
+               (
+                   SELECT c.before - ignored_columns = to_jsonb(r) - ignored_columns
+                     FROM change_rows AS c
+                    WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', r.key) AND c.change = undone
+               ),
+               NOT EXISTS (
+                   SELECT FROM change_rows AS c
+                    WHERE c.table_name = 'rules' AND c.key = jsonb_build_object('key', r.key) AND c.change > undone
+                      AND c.before - ignored_columns IS DISTINCT FROM c.after - ignored_columns
+               )
+           )
+       );
+    IF asked IS NOT NULL THEN
         list := array_to_string(asked, ',');
         refused := versiongate_internal.refuse(
             'rules.lockout',
-            array_to_string(faults[:20], '; ')
-                || CASE WHEN cardinality(faults) > 20 THEN format('; and %s more', cardinality(faults) - 20) ELSE '' END,
+            versiongate_internal.name_list(faults, '; '),
             format(
                 'If that is meant, say so in the same transaction: SET LOCAL versiongate.consent = %1$L; Where each'
                 ' statement is a transaction of its own: SELECT set_config(''versiongate.consent'', %1$L, false); If it is not'
@@ -500,7 +478,7 @@ BEGIN
     SELECT edited.bundle, edited.store_id, other.bundle AS holder INTO taken
       FROM apps AS edited
       JOIN apps AS other ON other.store_id = edited.store_id AND other.bundle <> edited.bundle
-     WHERE edited.bundle = ANY (bundles)
+     WHERE edited.bundle = ANY (bundles) AND edited.store_id IS NOT NULL
      ORDER BY edited.bundle, other.bundle
      LIMIT 1;
     IF FOUND THEN
@@ -607,103 +585,70 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.rules_to_judge(this_token uuid, edits versiongate_internal.row_edit[])
-    RETURNS text[]
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
--- A release that goes may have been the way out of any lockout that this transaction turned on before.
-RETURN ARRAY(
-    SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules'
-     UNION
-    SELECT c.key ->> 'key' FROM versiongate_internal.recorded_rows AS c
-     WHERE c.token = this_token AND c.table_name = 'rules'
-       AND EXISTS (SELECT FROM unnest(edits) AS n WHERE n.table_name IN ('apps', 'releases'))
-);
-COMMENT ON FUNCTION versiongate_internal.rules_to_judge IS
-    'The rules that this transaction edited and that these edits of it may have made wrong.';
-
-CREATE FUNCTION versiongate_internal.validate_edits(
-    this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
-) RETURNS void
+CREATE FUNCTION versiongate_internal.validate_edits(edits versiongate_internal.row_edit[], undone bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
-    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
-    rule_keys text[];
+    rule_keys CONSTANT text[] := ARRAY(
+        SELECT DISTINCT coalesce(e.key ->> 'key', e.key ->> 'rule')
+          FROM unnest(edits) AS e
+         WHERE e.table_name IN ('rules', 'rollout_steps', 'rule_texts')
+    );
+    bundles CONSTANT text[] := ARRAY(SELECT e.after ->> 'bundle' FROM unnest(edits) AS e WHERE e.table_name = 'apps');
+    releases CONSTANT bigint[] := ARRAY(
+        SELECT (e.after ->> 'id')::bigint FROM unnest(edits) AS e WHERE e.table_name = 'releases'
+    );
 BEGIN
-    IF edited_tables && '{rules,rollout_steps}' THEN
-        rule_keys := ARRAY(
-            SELECT DISTINCT side.policy_row ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-              FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
-             WHERE n.table_name IN ('rules', 'rollout_steps')
-        );
+    IF rule_keys <> '{}' THEN
         PERFORM versiongate_internal.guard_enabled_rules(rule_keys);
         PERFORM versiongate_internal.guard_rollouts(rule_keys);
-        PERFORM versiongate_internal.guard_holds(this_token, undone, rule_keys);
-        PERFORM versiongate_internal.guard_consent(this_token, undone, rule_keys);
-        PERFORM versiongate_internal.guard_brake(this_token);
+        PERFORM versiongate_internal.guard_holds(edits, undone, rule_keys);
+        PERFORM versiongate_internal.guard_consent(edits, undone, rule_keys);
+        PERFORM versiongate_internal.guard_brake(edits);
+        PERFORM versiongate_internal.guard_placeholders(rule_keys);
+        PERFORM versiongate_internal.guard_lockouts(edits, undone);
     END IF;
-    IF 'apps' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.guard_store_ids(ARRAY(
-            SELECT n.after ->> 'bundle' FROM unnest(edits) AS n WHERE n.table_name = 'apps'
-        ));
+    IF bundles <> '{}' THEN
+        PERFORM versiongate_internal.guard_store_ids(bundles);
     END IF;
-    IF 'releases' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.guard_release_versions(ARRAY(
-            SELECT (n.after ->> 'id')::bigint FROM unnest(edits) AS n WHERE n.table_name = 'releases'
-        ));
-    END IF;
-    IF edited_tables && '{rules,rule_texts}' THEN
-        PERFORM versiongate_internal.guard_placeholders(ARRAY(
-            SELECT DISTINCT n.after ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
-              FROM unnest(edits) AS n
-             WHERE n.table_name IN ('rules', 'rule_texts')
-        ));
-    END IF;
-    IF edited_tables && '{apps,releases,rules}' THEN
-        PERFORM versiongate_internal.guard_lockouts(
-            this_token, undone, versiongate_internal.rules_to_judge(this_token, edits)
-        );
+    IF releases <> '{}' THEN
+        PERFORM versiongate_internal.guard_release_versions(releases);
     END IF;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.warn_of_edits(
-    this_token uuid, undone bigint, edits versiongate_internal.row_edit[]
-) RETURNS void
+CREATE FUNCTION versiongate_internal.warn_of_edits(edits versiongate_internal.row_edit[], undone bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
-    -- Whether a lockout locks out does not depend on these.
-    ignored_columns CONSTANT text[] := '{title,text,link,remind,shows,skippable,fuse,note}';
-    lockout_edits versiongate_internal.row_edit[];
-BEGIN
-    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(edits) AS w;
-    IF undone IS NULL AND 'rules' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(this_token, ARRAY(
-            SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
-        )) AS w;
-    END IF;
-    IF 'rollout_steps' = ANY (edited_tables) THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(this_token) AS w;
-    END IF;
-    IF edited_tables && '{releases,store_links}' THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.lost_link_warnings(edits) AS w;
-    END IF;
-    lockout_edits := ARRAY(
+    lockout_edits CONSTANT versiongate_internal.row_edit[] := ARRAY(
         SELECT n
           FROM unnest(edits) AS n
          WHERE (
                    n.table_name IN ('releases', 'rollout_steps')
                    OR n.table_name = 'rules' AND 'true' IN (n.after ->> 'lockout', n.after ->> 'final')
                )
-           AND n.before - ignored_columns IS DISTINCT FROM n.after - ignored_columns
+           AND n.before - versiongate_internal.silent_columns()
+               IS DISTINCT FROM n.after - versiongate_internal.silent_columns()
     );
+BEGIN
+    PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_row_warnings(edits) AS w;
+    IF undone IS NULL AND 'rules' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.used_key_warnings(edits) AS w;
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stale_translation_warnings(edits) AS w;
+    END IF;
+    IF 'rollout_steps' = ANY (edited_tables) THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.stopped_ramp_warnings(edits) AS w;
+    END IF;
+    IF edited_tables && '{releases,store_links}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.lost_link_warnings(edits) AS w;
+    END IF;
     IF lockout_edits <> '{}' THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_lockout_warnings(lockout_edits) AS w;
     END IF;
-    IF edited_tables && '{releases,rules,rule_texts}' THEN
-        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.large_app_warnings(edits) AS w;
+    IF edited_tables && '{rules,rule_texts}' THEN
+        PERFORM versiongate_internal.warn(w) FROM versiongate_internal.new_text_size_warnings(edits) AS w;
     END IF;
     IF undone IS NULL THEN
         PERFORM versiongate_internal.warn(w) FROM versiongate_internal.mass_edit_warnings(edits) AS w;

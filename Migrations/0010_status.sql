@@ -461,6 +461,14 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.full_times IS
     'The times at which rules with these steps are on for everybody whom they are for.';
 
+CREATE FUNCTION versiongate_internal.final_rules() RETURNS SETOF rules
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+AS $$
+    SELECT * FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL
+$$;
+COMMENT ON FUNCTION versiongate_internal.final_rules IS
+    'The enabled rules that may hide others. One with a target is not sent to all whom it is for.';
+
 CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS rollout_steps[]
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
 RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
@@ -712,7 +720,7 @@ DECLARE
         SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
     );
     targeted CONSTANT rules[] := ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.target IS NOT NULL);
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL);
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM versiongate_internal.final_rules() AS r);
 BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (

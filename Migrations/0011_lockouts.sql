@@ -11,9 +11,15 @@ COMMENT ON TYPE versiongate_internal.gap IS
     'The times at which nobody in a place of a lockout has a way out, as ways_out tells places; or at which a final rule hides'
     ' a rule. for_app: the app of the rule.';
 
+CREATE TYPE versiongate_internal.lockout_policy AS (
+    rules rules[], finals rules[], steps rollout_steps[], releases releases[]
+);
+COMMENT ON TYPE versiongate_internal.lockout_policy IS
+    'What tells the gaps of enabled rules: these, the final ones that may hide them, with their steps, and releases.';
+
 CREATE FUNCTION versiongate_internal.gaps(
-    written rules[], steps rollout_steps[], known releases[], present_apps apps[], moment timestamptz,
-    by_region text[] DEFAULT '{}', by_system bytea[] DEFAULT '{}'
+    policy versiongate_internal.lockout_policy, present_apps apps[], moment timestamptz, by_region text[] DEFAULT '{}',
+    by_system bytea[] DEFAULT '{}'
 )
     RETURNS SETOF versiongate_internal.gap
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
@@ -22,22 +28,21 @@ CREATE FUNCTION versiongate_internal.gaps(
 AS $$
 DECLARE
     lockouts CONSTANT rules[] := ARRAY(
-        SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
+        SELECT r FROM unnest(policy.rules) AS r WHERE r.lockout AND NOT r.lockout_without_update
     );
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM unnest(written) AS r WHERE r.final AND r.target IS NULL);
 BEGIN
     RETURN QUERY
     SELECT l.key::text, l.bundle::text, w.bundle, w.platform, w.region, w.system, coalesce(w.is_part, false), NULL,
            versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at) - coalesce(w.times, '{}')
       FROM unnest(lockouts) AS l
       LEFT JOIN versiongate_internal.ways_out(
-          lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE known END, present_apps, moment, by_region, by_system
+          lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE policy.releases END, present_apps, moment, by_region, by_system
       ) AS w ON w.key = l.key
      UNION ALL
     SELECT r.key, r.bundle, NULL, NULL, NULL, NULL, false, h.final,
            versiongate_internal.time_span(greatest(moment, r.starts_at), r.ends_at) * h.times
-      FROM versiongate_internal.hidden_rules(finals, written, steps) AS h
-      JOIN unnest(written) AS r ON r.key = h.key;
+      FROM versiongate_internal.hidden_rules(policy.finals, policy.rules, policy.steps) AS h
+      JOIN unnest(policy.rules) AS r ON r.key = h.key;
 END
 $$;
 
@@ -105,21 +110,14 @@ COMMENT ON FUNCTION versiongate_internal.gap_warnings IS
 -- What was so before is judged from the rows as they were. A lockout that is new, or was off, has all of its places without
 -- a way out told, and none of their parts, as some systems are always too old. People wait for this, so it is bounded.
 
-CREATE TYPE versiongate_internal.edited_policy AS (
-    rules rules[], rules_before rules[], steps rollout_steps[], steps_before rollout_steps[], bundles text[],
-    releases releases[], releases_before releases[]
-);
-COMMENT ON TYPE versiongate_internal.edited_policy IS
-    'The rows that tell what edits do to lockouts, and as they were before. bundles: the apps that are judged.';
-
 CREATE FUNCTION versiongate_internal.edited_policy(edits versiongate_internal.row_edit[], most_releases bigint)
-    RETURNS versiongate_internal.edited_policy
+    RETURNS versiongate_internal.lockout_policy
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 DECLARE
-    policy versiongate_internal.edited_policy;
+    policy versiongate_internal.lockout_policy;
     edited_rules CONSTANT text[] := ARRAY(
-        SELECT coalesce(n.after, n.before) ->> CASE n.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END
+        SELECT coalesce(n.key ->> 'key', n.key ->> 'rule')
           FROM unnest(edits) AS n
          WHERE n.table_name <> 'releases'
     );
@@ -134,73 +132,34 @@ DECLARE
 BEGIN
     policy.rules := ARRAY(
         SELECT r FROM rules AS r
-         WHERE r.enabled
+         WHERE r.enabled AND r.lockout
            AND (
-               r.final AND r.target IS NULL
-               OR r.lockout AND (
-                   r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (edited_bundles)
-                   OR edited_bundles <> '{}' AND (r.bundle IS NULL OR array_position(edited_bundles, NULL) IS NOT NULL)
-               )
+               r.key IN (SELECT unnest(edited_rules)) OR r.bundle = ANY (edited_bundles)
+               OR edited_bundles <> '{}' AND (r.bundle IS NULL OR array_position(edited_bundles, NULL) IS NOT NULL)
            )
     );
-    policy.rules_before := ARRAY(
-        SELECT r FROM unnest(policy.rules) AS r
-         WHERE r.key NOT IN (
-             SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.after IS NOT NULL
-         )
-         UNION ALL
-        SELECT r
-          FROM unnest(edits) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, n.before) AS r
-         WHERE n.table_name = 'rules' AND r.enabled AND (r.final AND r.target IS NULL OR r.lockout)
-           AND r.key IN (SELECT k.key FROM unnest(policy.rules) AS k)
+    policy.finals := ARRAY(
+        SELECT r FROM versiongate_internal.final_rules() AS r
+         WHERE r.bundle IS NULL OR r.bundle IN (SELECT l.bundle FROM unnest(policy.rules) AS l)
     );
-    policy.steps := versiongate_internal.present_steps(policy.rules);
-    policy.steps_before := ARRAY(
-        SELECT s FROM unnest(policy.steps) AS s
-         WHERE NOT EXISTS (
-                   SELECT FROM unnest(edits) AS n
-                    WHERE n.table_name = 'rollout_steps'
-                      AND n.after ->> 'rule' = s.rule AND (n.after ->> 'at')::timestamptz = s.at
-               )
-         UNION ALL
-        SELECT s
-          FROM unnest(edits) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::rollout_steps, n.before) AS s
-         WHERE n.table_name = 'rollout_steps' AND n.before IS NOT NULL
-    );
-    policy.bundles := ARRAY(
-        SELECT unnest(edited_bundles)
-         UNION
-        SELECT r.bundle FROM unnest(policy.rules) AS r WHERE r.lockout
-         UNION
-        SELECT a.bundle
-          FROM apps AS a
-         WHERE EXISTS (
-             SELECT FROM unnest(policy.rules) AS r
-              WHERE r.bundle IS NULL AND r.lockout AND r.key IN (SELECT unnest(edited_rules))
-         )
-    );
+    policy.steps := versiongate_internal.present_steps(policy.finals);
     policy.releases := ARRAY(
-        SELECT r FROM releases AS r WHERE r.bundle = ANY (policy.bundles) LIMIT most_releases + 1
-    );
-    policy.releases_before := ARRAY(
-        SELECT r FROM unnest(policy.releases) AS r
-         WHERE r.id NOT IN (
-             SELECT (n.after ->> 'id')::bigint FROM unnest(edits) AS n WHERE n.table_name = 'releases' AND n.after IS NOT NULL
-         )
-         UNION ALL
         SELECT r
-          FROM unnest(edits) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS r
-         WHERE n.table_name = 'releases' AND n.before IS NOT NULL
+          FROM releases AS r
+         WHERE r.bundle = ANY (edited_bundles)
+            OR r.bundle IN (SELECT l.bundle FROM unnest(policy.rules) AS l)
+            OR EXISTS (
+                SELECT FROM unnest(policy.rules) AS l WHERE l.bundle IS NULL AND l.key IN (SELECT unnest(edited_rules))
+            )
+         LIMIT most_releases + 1
     );
     RETURN policy;
 END
 $$;
 
 CREATE FUNCTION versiongate_internal.new_gaps(
-    policy versiongate_internal.edited_policy, edits versiongate_internal.row_edit[], moment timestamptz, by_region text[]
+    policy versiongate_internal.lockout_policy, before versiongate_internal.lockout_policy,
+    edits versiongate_internal.row_edit[], moment timestamptz, by_region text[]
 )
     RETURNS SETOF versiongate_internal.gap
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
@@ -224,16 +183,12 @@ DECLARE
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
     );
 BEGIN
+    policy.releases := policy.releases || gone;
     RETURN QUERY
     SELECT n.rule, n.for_app, n.bundle, n.platform, n.region, n.system, n.is_part, n.final,
            n.times - coalesce(b.times, '{}')
-      FROM versiongate_internal.gaps(
-               policy.rules, policy.steps, policy.releases || gone, present_apps, moment, by_region, by_system
-           ) AS n
-      JOIN unnest(policy.rules) AS r ON r.key = n.rule AND r.lockout
-      LEFT JOIN versiongate_internal.gaps(
-               policy.rules_before, policy.steps_before, policy.releases_before, present_apps, moment, by_region, by_system
-           ) AS b
+      FROM versiongate_internal.gaps(policy, present_apps, moment, by_region, by_system) AS n
+      LEFT JOIN versiongate_internal.gaps(before, present_apps, moment, by_region, by_system) AS b
         ON b.rule = n.rule
        AND coalesce(b.final, '') = coalesce(n.final, '')
        AND coalesce(b.platform, '') = coalesce(n.platform, '')
@@ -264,23 +219,35 @@ DECLARE
     most_releases CONSTANT bigint := 20000;
     most_classes CONSTANT bigint := 50000;
     moment CONSTANT timestamptz := clock_timestamp();
-    policy CONSTANT versiongate_internal.edited_policy := versiongate_internal.edited_policy(edits, most_releases);
+    policy CONSTANT versiongate_internal.lockout_policy := versiongate_internal.edited_policy(edits, most_releases);
+    before CONSTANT versiongate_internal.lockout_policy := ROW(
+        ARRAY(
+            SELECT r FROM unnest(versiongate_internal.rows_before(policy.rules, 'rules', edits)) AS r
+             WHERE r.enabled AND r.key IN (SELECT l.key FROM unnest(policy.rules) AS l)
+        ),
+        ARRAY(
+            SELECT r FROM unnest(versiongate_internal.rows_before(policy.finals, 'rules', edits)) AS r
+             WHERE r.enabled AND r.final AND r.target IS NULL
+        ),
+        versiongate_internal.rows_before(policy.steps, 'rollout_steps', edits),
+        versiongate_internal.rows_before(policy.releases, 'releases', edits)
+    );
     named_regions CONSTANT text[] := ARRAY(
         SELECT DISTINCT named.region
-          FROM (SELECT DISTINCT r.regions FROM unnest(policy.releases || policy.releases_before) AS r) AS r
+          FROM (SELECT DISTINCT r.regions FROM unnest(policy.releases || before.releases) AS r) AS r
          CROSS JOIN LATERAL unnest(r.regions) AS named(region)
     );
 BEGIN
     IF cardinality(policy.releases) > most_releases
-        OR (SELECT count(*) FROM unnest(policy.rules) AS r WHERE r.lockout) * (cardinality(named_regions) + 1)
-           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(policy.releases || policy.releases_before) AS r)
+        OR cardinality(policy.rules) * (cardinality(named_regions) + 1)
+           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(policy.releases || before.releases) AS r)
            > most_classes
     THEN
         RETURN NEXT (
             'rules.lockout', 'rules_ways_out_unknown',
             format(
                 'it was not judged whether lockouts of %s lose a way out, because that takes too long',
-                versiongate_internal.name_list(array_remove(policy.bundles, NULL))
+                versiongate_internal.name_list(ARRAY(SELECT DISTINCT r.bundle FROM unnest(policy.releases) AS r ORDER BY 1))
             ),
             'To see the current state: SELECT * FROM policy_warnings;', 'To see the current state: `rule list`', NULL
         )::versiongate_internal.warning;
@@ -289,18 +256,27 @@ BEGIN
     RETURN QUERY
     SELECT (w.item).*
       FROM versiongate_internal.gap_warnings(
-               ARRAY(SELECT g FROM versiongate_internal.new_gaps(policy, edits, moment, named_regions) AS g), moment
+               ARRAY(SELECT g FROM versiongate_internal.new_gaps(policy, before, edits, moment, named_regions) AS g), moment
            ) AS w
      ORDER BY w.rule
      LIMIT 20;
     RETURN QUERY
     SELECT (w.item).*
-      FROM versiongate_internal.order_warnings(policy.rules, policy.releases) AS w
+      FROM versiongate_internal.beside_warnings(policy.rules, policy.releases) AS w
      WHERE (w.item).warning NOT IN (
-         SELECT (b.item).warning
-           FROM versiongate_internal.order_warnings(policy.rules_before, policy.releases_before) AS b
+         SELECT (b.item).warning FROM versiongate_internal.beside_warnings(before.rules, before.releases) AS b
      )
      ORDER BY (w.item).warning
      LIMIT 20;
+    IF policy.releases <> before.releases THEN
+        RETURN QUERY
+        SELECT (w.item).*
+          FROM versiongate_internal.order_warnings(policy.releases) AS w
+         WHERE (w.item).warning NOT IN (
+             SELECT (b.item).warning FROM versiongate_internal.order_warnings(before.releases) AS b
+         )
+         ORDER BY (w.item).warning
+         LIMIT 20;
+    END IF;
 END
 $$;

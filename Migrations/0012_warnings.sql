@@ -68,7 +68,8 @@ COMMENT ON FUNCTION versiongate_internal.keep_taken_back IS
 CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
     FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION versiongate_internal.keep_taken_back();
 
-CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(this_token uuid) RETURNS SETOF versiongate_internal.warning
+CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(edits versiongate_internal.row_edit[])
+    RETURNS SETOF versiongate_internal.warning
     LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
 AS $$
 BEGIN
@@ -92,7 +93,7 @@ BEGIN
            ),
            'For a share from now on: `rule rollout {rule} {percent}%`',
            jsonb_build_object('rule', edited.key, 'percent', trim_scale(edited.share_before)::text)
-      FROM versiongate_internal.edited_shares(this_token) AS edited
+      FROM versiongate_internal.edited_shares(edits) AS edited
       JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
       LEFT JOIN LATERAL (
           SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
@@ -107,76 +108,69 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.used_key_warnings(this_token uuid, keys text[])
+CREATE FUNCTION versiongate_internal.used_key_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-    WITH known AS MATERIALIZED (
-        SELECT edited.key, r.token, r.before IS NULL AS is_added, r.after IS NULL AS is_removed
-          FROM unnest(keys) AS edited(key)
-         CROSS JOIN LATERAL (
-             SELECT * FROM versiongate_internal.recorded_rows AS r
-              WHERE r.table_name = 'rules' AND r.key = jsonb_build_object('key', edited.key)
-             OFFSET 0
-         ) AS r
-    )
     SELECT 'rules.key', 'rules_key_again',
            format(
                'rule %s: change %s removed a rule with this key, and clients remember it',
-               versiongate_internal.quoted(added.key), max(c.id)
+               versiongate_internal.quoted(e.after ->> 'key'), removed.change
            ),
            'Anyone who has skipped that message, or has seen it as often as allowed, does not see this one. For a'
            ' different message, use a different key.',
            NULL, NULL::jsonb
-      FROM known AS added
-      JOIN known AS removed ON removed.key = added.key AND removed.is_removed
-      JOIN changes AS c ON c.token = removed.token
-     WHERE added.token = this_token AND added.is_added
-     GROUP BY added.key
-     ORDER BY added.key
+      FROM unnest(edits) AS e
+     CROSS JOIN LATERAL (
+         SELECT max(c.id)
+           FROM (
+               SELECT r.token FROM versiongate_internal.recorded_rows AS r
+                WHERE r.table_name = 'rules' AND r.key = e.key AND r.after IS NULL
+               -- By the key, not by the tokens, of which each may have thousands of rows.
+               OFFSET 0
+           ) AS r
+           JOIN changes AS c ON c.token = r.token
+     ) AS removed(change)
+     WHERE e.table_name = 'rules' AND e.before IS NULL AND removed.change IS NOT NULL
+     ORDER BY e.after ->> 'key'
      LIMIT 20
 $$;
 
--- Each rule and each release counts for one at least; what the server counts beyond that, status says.
-CREATE FUNCTION versiongate_internal.app_warnings(bundles text[]) RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
-    SET jit = off
+CREATE FUNCTION versiongate_internal.stale_translation_warnings(edits versiongate_internal.row_edit[])
+    RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
-DECLARE
-    most CONSTANT bigint := 2000;
-BEGIN
-    RETURN QUERY
-    WITH sent AS MATERIALIZED (
-        SELECT r.bundle, count(*) AS number
-          FROM rules AS r
-         WHERE r.enabled
-           AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
-           AND (
-               r.rollout > 0
-               OR EXISTS (SELECT FROM rollout_steps AS step WHERE step.rule = r.key AND step.rollout > 0)
-           )
-         GROUP BY r.bundle
-    )
-    SELECT 'apps.bundle', 'apps_large',
+    SELECT 'rule_texts.text', 'rule_texts_stale',
            format(
-               'the rules and releases of %s are more than %s together, so no feed announces anything', a.bundle, most
+               'rule %s: its translations are those of the old text: %s', versiongate_internal.quoted(t.rule),
+               versiongate_internal.name_list(array_agg(t.language::text ORDER BY t.language))
            ),
-           format('They are %s. Disable rules that are not needed any more, or remove old releases.', total.number),
-           NULL, NULL::jsonb
-      FROM apps AS a
-     CROSS JOIN LATERAL (
-         SELECT (SELECT coalesce(sum(s.number), 0) FROM sent AS s WHERE s.bundle = a.bundle OR s.bundle IS NULL)
-                + (SELECT count(*) FROM releases AS r WHERE r.bundle = a.bundle) AS number
-     ) AS total
-     WHERE a.bundle = ANY (bundles) AND total.number > most
-     ORDER BY a.bundle;
-    RETURN QUERY
-    WITH rule_size AS MATERIALIZED (
+           'Clients with these languages get them as they were. Change them too, or delete them.',
+           'Clients with these languages get them as they were. Change them too: `rule translate {rule} LANGUAGE`',
+           jsonb_build_object('rule', t.rule)
+      FROM unnest(edits) AS e
+      JOIN rule_texts AS t ON t.rule = e.after ->> 'key'
+     WHERE e.table_name = 'rules'
+       AND versiongate_internal.row_columns(e.before, '{title,text}')
+           <> versiongate_internal.row_columns(e.after, '{title,text}')
+       AND (t.rule, lower(t.language)) NOT IN (
+           SELECT n.key ->> 'rule', n.key ->> 'language' FROM unnest(edits) AS n WHERE n.table_name = 'rule_texts'
+       )
+     GROUP BY t.rule
+     ORDER BY t.rule
+     LIMIT 20
+$$;
+
+-- Of the languages of a rule the longest counts, as a client gets one.
+CREATE FUNCTION versiongate_internal.text_size_warnings(bundles text[]) RETURNS SETOF versiongate_internal.warning
+    LANGUAGE sql STABLE ROWS 1 SET search_path = public, pg_temp
+AS $$
+    WITH sent AS MATERIALIZED (
         SELECT r.bundle,
                sum(
-                   octet_length(r.key) + coalesce(octet_length(r.link), 0) + greatest(
-                       octet_length(r.title) + octet_length(r.text),
-                       (SELECT max(octet_length(t.title) + octet_length(t.text)) FROM rule_texts AS t WHERE t.rule = r.key)
+                   octet_length(concat(r.key, r.link)) + greatest(
+                       octet_length(r.title || r.text),
+                       (SELECT max(octet_length(t.title || t.text)) FROM rule_texts AS t WHERE t.rule = r.key)
                    )
                ) AS bytes
           FROM rules AS r
@@ -189,34 +183,30 @@ BEGIN
            ' shorten their texts.',
            NULL, NULL::jsonb
       FROM apps AS a
+      JOIN sent AS s ON s.bundle = a.bundle OR s.bundle IS NULL
      WHERE a.bundle = ANY (bundles)
-       AND coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle = a.bundle), 0)
-           + coalesce((SELECT s.bytes FROM rule_size AS s WHERE s.bundle IS NULL), 0) > 1048576
-     ORDER BY a.bundle;
-END
+     GROUP BY a.bundle
+    HAVING sum(s.bytes) > 1048576
+     ORDER BY a.bundle
 $$;
 
-CREATE FUNCTION versiongate_internal.large_app_warnings(edits versiongate_internal.row_edit[])
+CREATE FUNCTION versiongate_internal.new_text_size_warnings(edits versiongate_internal.row_edit[])
     RETURNS SETOF versiongate_internal.warning
     LANGUAGE sql STABLE SET search_path = public, pg_temp
 AS $$
     SELECT w.*
-      FROM (SELECT '{bundle,enabled,rollout,title,text,link}'::text[]) AS columns(sent)
-     CROSS JOIN LATERAL versiongate_internal.app_warnings(ARRAY(
-               SELECT a.bundle
-                 FROM apps AS a
-                WHERE EXISTS (
-                    SELECT
-                      FROM unnest(edits) AS n
-                      LEFT JOIN rules AS r ON r.key = coalesce(n.after ->> 'rule', n.after ->> 'key')
-                     WHERE CASE
-                               WHEN n.table_name = 'releases' THEN n.before IS NULL AND n.after ->> 'bundle' = a.bundle
-                               ELSE r.enabled AND (r.bundle IS NULL OR r.bundle = a.bundle)
-                                   AND versiongate_internal.row_columns(n.before, columns.sent)
-                                       IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns.sent)
-                           END
-                )
-           )) AS w
+      FROM (SELECT '{bundle,enabled,title,text,link}'::text[]) AS columns(sent)
+     CROSS JOIN LATERAL versiongate_internal.text_size_warnings(ARRAY(
+         SELECT a.bundle
+           FROM apps AS a
+           JOIN (
+               SELECT DISTINCT r.bundle
+                 FROM unnest(edits) AS n
+                 JOIN rules AS r ON r.key = coalesce(n.key ->> 'rule', n.key ->> 'key') AND r.enabled
+                WHERE versiongate_internal.row_columns(n.before, columns.sent)
+                      IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns.sent)
+           ) AS edited ON edited.bundle = a.bundle OR edited.bundle IS NULL
+     )) AS w
      LIMIT 20
 $$;
 
@@ -405,8 +395,8 @@ $$;
 COMMENT ON FUNCTION versiongate_internal.releases_beside IS
     'The releases below the offer of their regions that went live later, or less than a day earlier.';
 
-CREATE FUNCTION versiongate_internal.order_warnings(written rules[], known releases[])
-    RETURNS TABLE (rule text, release bigint, item versiongate_internal.warning)
+CREATE FUNCTION versiongate_internal.order_warnings(known releases[])
+    RETURNS TABLE (release bigint, item versiongate_internal.warning)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
     SET enable_nestloop = off
     SET jit = off
@@ -425,7 +415,7 @@ BEGIN
           FROM unnest(placed) AS q
          GROUP BY q.bundle, q.platform, q.place, q.key
     )
-    SELECT NULL, q.id, ROW(
+    SELECT q.id, ROW(
                'releases.version', 'releases_never_offered',
                format(
                    'release %s of %s on %s is never offered: %s is greater, and was there first',
@@ -444,7 +434,7 @@ BEGIN
       JOIN unnest(placed) AS q ON q.id = n.id
       JOIN at_place AS g ON g.bundle = q.bundle AND g.platform = q.platform AND g.place = n.place
      UNION ALL
-    SELECT NULL, q.id, ROW(
+    SELECT q.id, ROW(
                'releases.min_os', 'releases_no_min_os',
                format(
                    'release %s of %s on %s has no min_os, and %s before it has %s',
@@ -461,47 +451,64 @@ BEGIN
       FROM unnest(placed) AS q
       JOIN at_place AS p ON p.bundle = q.bundle AND p.platform = q.platform AND p.place = q.place - 1
       JOIN at_place AS b ON b.bundle = q.bundle AND b.platform = q.platform AND b.place = p.place_of_min_os
-     WHERE q.min_os IS NULL AND q.is_there
-     UNION ALL
-    SELECT found.*
-      FROM (
-          SELECT DISTINCT ON ((j.rule).key, b.bundle, b.platform)
-                 (j.rule).key::text, NULL::bigint, ROW(
-                     'rules.lockout', 'rules_way_out_beside',
-                     format(
-                         'rule %s locks out %s of %s on %s, which went live %s the way out of it, %s',
-                         versiongate_internal.quoted((j.rule).key), b.name, b.bundle, b.platform,
-                         CASE WHEN b.live_at > b.offer_live_at THEN 'after' ELSE 'less than a day before' END, b.offer
-                     ),
-                     'If these are builds for different processors, the store gives each device its own, so none is a way out of'
-                     ' another: leave out all that went live together, or none. Otherwise the rule is right.',
-                     NULL, NULL
-                 )::versiongate_internal.warning
-            FROM versiongate_internal.read_rules(ARRAY(
-                     SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
-                 )) AS j
-            JOIN versiongate_internal.releases_beside(placed) AS b
-              ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
-             AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
-             AND ((j.rule).regions && b.regions) IS NOT FALSE
-             AND (j.versions IS NULL OR j.versions @> b.key)
-             AND (j.builds IS NULL OR b.build_key IS NULL OR j.builds @> b.build_key)
-             AND (j.target IS NULL OR b.key < j.target)
-             AND NOT (
-                 (j.versions IS NULL OR j.versions @> b.offer_key)
-                 AND (j.builds IS NULL OR b.offer_build IS NULL OR j.builds @> b.offer_build)
-                 AND (j.target IS NULL OR b.offer_key < j.target)
-             )
-           ORDER BY (j.rule).key, b.bundle, b.platform, b.place DESC
-      ) AS found;
+     WHERE q.min_os IS NULL AND q.is_there;
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.order_warnings IS
-    'Releases that no client is ever offered, as a greater one was there before for all who could have them; those without a'
-    ' min_os of which the one before had one; and which lockouts of these rules match a release that went live later, or less than'
-    ' a day earlier, than the greatest one of its regions, which they do not match.';
+    'Releases that no client is ever offered, as a greater one was there before for all who could have them, and those without'
+    ' a min_os of which the one before had one.';
+
+CREATE FUNCTION versiongate_internal.beside_warnings(written rules[], known releases[])
+    RETURNS TABLE (rule text, item versiongate_internal.warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    SET enable_nestloop = off
+    SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT DISTINCT ON ((j.rule).key, b.bundle, b.platform)
+           (j.rule).key::text, ROW(
+               'rules.lockout', 'rules_way_out_beside',
+               format(
+                   'rule %s locks out %s of %s on %s, which went live %s the way out of it, %s',
+                   versiongate_internal.quoted((j.rule).key), b.name, b.bundle, b.platform,
+                   CASE WHEN b.live_at > b.offer_live_at THEN 'after' ELSE 'less than a day before' END, b.offer
+               ),
+               'If these are builds for different processors, the store gives each device its own, so none is a way out of'
+               ' another: leave out all that went live together, or none. Otherwise the rule is right.',
+               NULL, NULL
+           )::versiongate_internal.warning
+      FROM versiongate_internal.read_rules(ARRAY(
+               SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
+           )) AS j
+      JOIN versiongate_internal.releases_beside(
+               ARRAY(SELECT p FROM versiongate_internal.placed_releases(known) AS p)
+           ) AS b
+        ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
+       AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
+       AND ((j.rule).regions && b.regions) IS NOT FALSE
+       -- What rule_matches_release says, without a call for each pair.
+       AND (j.versions IS NULL OR j.versions @> b.key)
+       AND (j.builds IS NULL OR b.build_key IS NULL OR j.builds @> b.build_key)
+       AND (j.target IS NULL OR b.key < j.target)
+       AND NOT (
+           (j.versions IS NULL OR j.versions @> b.offer_key)
+           AND (j.builds IS NULL OR b.offer_build IS NULL OR j.builds @> b.offer_build)
+           AND (j.target IS NULL OR b.offer_key < j.target)
+       )
+     ORDER BY (j.rule).key, b.bundle, b.platform, b.place DESC;
+END
+$$;
+COMMENT ON FUNCTION versiongate_internal.beside_warnings IS
+    'Which lockouts of these rules match a release that went live later, or less than a day earlier, than the greatest one of'
+    ' its regions, which they do not match.';
 
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
+WITH every AS MATERIALIZED (
+    SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled) AS rules,
+           ARRAY(SELECT r FROM versiongate_internal.final_rules() AS r) AS finals,
+           ARRAY(SELECT r FROM releases AS r) AS releases
+)
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
   FROM (
       SELECT stored.rule, stored.release, w.warning, NULL::text AS detail, w.hint
@@ -516,9 +523,8 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         ) AS stored
        CROSS JOIN LATERAL versiongate_internal.row_warnings(stored.table_name, stored.policy_row) AS w
        UNION ALL
-      SELECT NULL, NULL, w.warning, NULL, w.hint FROM versiongate_internal.app_warnings(
-          ARRAY(SELECT a.bundle FROM apps AS a)
-      ) AS w
+      SELECT NULL, NULL, w.warning, NULL, w.hint
+        FROM versiongate_internal.text_size_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
        UNION ALL
       SELECT s.key, NULL,
              format('rule %s is waiting', versiongate_internal.quoted(s.key)),
@@ -541,22 +547,26 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
          AND NOT EXISTS (SELECT FROM versiongate_internal.target_warnings(r))
        UNION ALL
       SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
-        FROM (SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled)) AS every(rules)
+        FROM every
        CROSS JOIN LATERAL versiongate_internal.gap_warnings(
                       ARRAY(
                           SELECT g
                             FROM versiongate_internal.gaps(
-                                     every.rules, versiongate_internal.present_steps(every.rules),
-                                     ARRAY(SELECT r FROM releases AS r), ARRAY(SELECT a FROM apps AS a), now()
+                                     ROW(
+                                         every.rules, every.finals, versiongate_internal.present_steps(every.finals),
+                                         every.releases
+                                     )::versiongate_internal.lockout_policy,
+                                     ARRAY(SELECT a FROM apps AS a), now()
                                  ) AS g
                       ),
                       now()
                   ) AS w
        UNION ALL
-      SELECT w.rule, w.release, (w.item).warning, NULL, (w.item).hint
-        FROM versiongate_internal.order_warnings(
-                 ARRAY(SELECT r FROM rules AS r WHERE r.enabled), ARRAY(SELECT r FROM releases AS r)
-             ) AS w
+      SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
+        FROM every CROSS JOIN LATERAL versiongate_internal.beside_warnings(every.rules, every.releases) AS w
+       UNION ALL
+      SELECT NULL, w.release, (w.item).warning, NULL, (w.item).hint
+        FROM every CROSS JOIN LATERAL versiongate_internal.order_warnings(every.releases) AS w
   ) AS found
  ORDER BY found.rule, found.release, found.warning;
 

@@ -369,7 +369,7 @@ BEGIN
             HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;',
             DATATYPE = '{"command": "The changes: `history`"}';
     END IF;
-    PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    PERFORM FROM versiongate_internal.noted_edits();
     IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone in a transaction that has already edited', id),
@@ -400,8 +400,10 @@ BEGIN
     END LOOP;
     PERFORM versiongate_internal.refuse_undo_in_conflict(id);
 
-    INSERT INTO versiongate_internal.edited_rows (table_name, key, is_there)
-    VALUES ('changes', jsonb_build_object('id', id), false);
+    -- Recorded when the whole is done.
+    SET CONSTRAINTS versiongate_internal.record_edits DEFERRED;
+    INSERT INTO versiongate_internal.edits_to_record AS e (undoes) VALUES (undo_change.id)
+        ON CONFLICT (xid, at) DO UPDATE SET undoes = excluded.undoes;
     BEGIN
         PERFORM versiongate_internal.undo_rows(id);
     EXCEPTION
@@ -410,17 +412,11 @@ BEGIN
             PERFORM versiongate_internal.refuse_undo_in_conflict(id);
             RAISE;
     END;
-    SELECT count(*) INTO undone FROM versiongate_internal.noted_edits(NULL) AS n WHERE n.before IS DISTINCT FROM n.after;
-    -- From here on this transaction does nothing else. Once it is recorded, the change itself says so.
-    IF undone > 0 THEN
-        UPDATE versiongate_internal.edited_rows AS e
-           SET is_there = true
-         WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-        RETURN undone;
-    END IF;
-    DELETE FROM versiongate_internal.edited_rows AS e
-     WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.table_name = 'changes';
-    RETURN (SELECT count(*) FROM change_rows AS c WHERE c.change = versiongate_internal.open_revision());
+    SELECT count(*) INTO undone FROM versiongate_internal.noted_edits();
+    UPDATE versiongate_internal.edits_to_record AS e
+       SET undoes = CASE WHEN undone > 0 THEN e.undoes END, is_closed = undone > 0
+     WHERE e.xid = pg_current_xact_id() AND e.at = now();
+    RETURN undone;
 END
 $$;
 COMMENT ON FUNCTION undo_change(bigint) IS

@@ -159,7 +159,7 @@ BEGIN
         WITH later AS MATERIALIZED (
             SELECT c.change, c.key, c.before FROM change_rows AS c WHERE c.table_name = %1$L AND c.change > $2
              UNION ALL
-            SELECT $3 + 1, n.key, n.before FROM versiongate_internal.noted_edits(NULL) AS n WHERE n.table_name = %1$L
+            SELECT $3 + 1, n.key, n.before FROM versiongate_internal.noted_edits() AS n WHERE n.table_name = %1$L
         ),
         touched AS MATERIALIZED (
             SELECT DISTINCT ON (l.key) l.key, l.before FROM later AS l ORDER BY l.key, l.change

@@ -80,7 +80,7 @@ REVOKE ALL ON FUNCTION resume_rule(text, timestamptz) FROM PUBLIC;
 -- without the call. A message that is not sent is one less, unless it is final: then rules after it are sent in its place.
 
 -- At the commit, as another may enable such a rule at the same time.
-CREATE FUNCTION versiongate_internal.guard_brake(this_token uuid) RETURNS void
+CREATE FUNCTION versiongate_internal.guard_brake(edits versiongate_internal.row_edit[]) RETURNS void
     LANGUAGE plpgsql SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -91,12 +91,12 @@ BEGIN
         RETURN;
     END IF;
     SELECT rule.key, array_agg(r.key::text ORDER BY r."position", r.key) AS behind INTO uncovered
-      FROM versiongate_internal.recorded_rows AS edited
+      FROM unnest(edits) AS edited
      CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, edited.before) AS rule
       JOIN rules AS r
         ON (r."position", r.key) > (rule."position", rule.key)
        AND (r.bundle = rule.bundle OR r.bundle IS NULL OR rule.bundle IS NULL)
-     WHERE edited.token = this_token AND edited.table_name = 'rules'
+     WHERE edited.table_name = 'rules'
        AND (edited.after -> 'enabled', edited.after -> 'held_at')
            IS DISTINCT FROM (edited.before -> 'enabled', edited.before -> 'held_at')
        AND rule.enabled AND rule.final AND (rule.ends_at IS NULL OR rule.ends_at > now())
@@ -212,6 +212,8 @@ CREATE FUNCTION end_open_edits() RETURNS TABLE (process integer, login text, sin
 AS $$
     SELECT s.pid, found.login, coalesce(s.xact_start, p.prepared),
            CASE
+               -- To end it would show the edit before a standby has it.
+               WHEN s.wait_event = 'SyncRep' THEN 'not ended; it is committed, and waits for a standby to have it'
                WHEN p.gid IS NOT NULL
                    THEN format('not ended; let %I or a superuser run: ROLLBACK PREPARED %L', found.login, p.gid)
                WHEN pg_has_role(s.usesysid, current_user, 'MEMBER')

@@ -14,8 +14,7 @@ AS $$
          WHERE c.id > (SELECT p.revision FROM policy_revision AS p) - 10000 AND c.at > since
     ),
     edits AS MATERIALIZED (
-        SELECT c.id, c.bundles, e.before, e.after,
-               coalesce(e.after, e.before) ->> CASE e.table_name WHEN 'rules' THEN 'key' ELSE 'rule' END AS rule
+        SELECT c.id, c.bundles, e.before, e.after, coalesce(e.key ->> 'key', e.key ->> 'rule') AS rule
           FROM recent AS c
           JOIN versiongate_internal.recorded_rows AS e ON e.token = c.token
          WHERE c.edited_tables && '{rules,rollout_steps}' AND e.table_name IN ('rules', 'rollout_steps')
@@ -33,9 +32,9 @@ AS $$
                UNION ALL
               SELECT e.id, e.bundles
                 FROM edits AS e
-               CROSS JOIN (SELECT '{title,text,link,remind,shows,skippable,fuse,note}'::text[]) AS ignored(columns)
                WHERE 'true' IN (e.before ->> 'final', e.after ->> 'final')
-                 AND e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
+                 AND e.before - versiongate_internal.silent_columns()
+                     IS DISTINCT FROM e.after - versiongate_internal.silent_columns()
           ) AS s
           LEFT JOIN LATERAL unnest(s.bundles) AS b(bundle) ON true GROUP BY b.bundle
     ),
@@ -43,7 +42,7 @@ AS $$
         SELECT e.rule, max(e.id) AS id
           FROM edits AS e
          CROSS JOIN (
-             SELECT '{enabled,position,title,text,link,remind,shows,skippable,lockout,fuse,held_at,final,note}'::text[]
+             SELECT versiongate_internal.silent_columns() || '{enabled,position,lockout,held_at,final}'::text[]
          ) AS ignored(columns)
          WHERE e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
          GROUP BY e.rule
@@ -103,10 +102,7 @@ BEGIN
         SELECT DISTINCT l.rule FROM versiongate_internal.fuse_loads() AS l WHERE l.is_over ORDER BY 1
     LOOP
         IF reasons = '{}' AND (
-            versiongate_internal.open_revision() IS NOT NULL
-            OR EXISTS (
-                SELECT FROM versiongate_internal.edits_to_record AS e WHERE e.xid = pg_current_xact_id() AND e.at = now()
-            )
+            versiongate_internal.open_revision() IS NOT NULL OR (versiongate_internal.open_edit()).xid IS NOT NULL
         ) THEN
             RAISE object_not_in_prerequisite_state USING
                 MESSAGE = 'fuses cannot blow in a transaction that has already edited',
@@ -136,7 +132,8 @@ BEGIN
         );
     END LOOP;
     IF reasons <> '{}' THEN
-        INSERT INTO versiongate_internal.edited_rows (table_name, key, is_there) VALUES ('changes', '{}', true);
+        UPDATE versiongate_internal.edits_to_record AS e SET is_closed = true
+         WHERE e.xid = pg_current_xact_id() AND e.at = now();
         PERFORM set_config('application_name', 'fuse', true),
                 set_config('versiongate.os_user', '', true),
                 set_config('versiongate.why', versiongate_internal.name_list(reasons, '; '), true);
@@ -209,8 +206,8 @@ AS $$
                 FROM versiongate_internal.recorded_rows AS w
                 JOIN changes AS c ON c.token = w.token
                WHERE w.table_name = 'rules' AND w.key = jsonb_build_object('key', e.rule)
-                 AND w.before - '{title,text,link,fuse,note}'::text[]
-                     IS DISTINCT FROM w.after - '{title,text,link,fuse,note}'::text[]
+                 AND w.before - versiongate_internal.silent_columns()
+                     IS DISTINCT FROM w.after - versiongate_internal.silent_columns()
           ) AS own(change) ON true
           LEFT JOIN changes AS c ON c.id = greatest(own.change, e.reach, e.surroundings)
           -- What the clock has changed by itself: it began, or its ramp went on.

@@ -16,13 +16,10 @@ SET LOCAL search_path = public, pg_temp;
 
 DO $$
 DECLARE
-    missing CONSTANT text[] := ARRAY(
+    missing CONSTANT name[] := ARRAY(
         SELECT wanted.name
-          FROM unnest(
-                   '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]
-               )
-               WITH ORDINALITY AS wanted(name, place)
-         WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted.name)
+          FROM unnest(versiongate_internal.role_names()) WITH ORDINALITY AS wanted(name, place)
+         WHERE NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = wanted.name)
          ORDER BY wanted.place
     );
     name text;
@@ -52,9 +49,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY
-        '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::text[]
-    LOOP
+    FOREACH name IN ARRAY versiongate_internal.role_names() LOOP
         CONTINUE WHEN EXISTS (
             SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
              WHERE s.setrole = name::regrole AND setting LIKE 'idle_in_transaction_session_timeout=%'
@@ -77,51 +72,46 @@ BEGIN
         EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
         EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO versiongate_admin', current_database());
     END IF;
-    -- So that end_open_edits() may end the sessions of any login.
-    IF NOT pg_has_role('pg_signal_backend', 'USAGE') THEN
+    -- So that end_open_edits() may end the sessions of any login, and sees which of them wait for a standby.
+    FOREACH name IN ARRAY '{pg_signal_backend,pg_read_all_stats}'::text[] LOOP
+        CONTINUE WHEN pg_has_role(name, 'USAGE');
         BEGIN
-            EXECUTE format('GRANT pg_signal_backend TO %I', current_user);
+            EXECUTE format('GRANT %I TO %I', name, current_user);
         EXCEPTION
             WHEN insufficient_privilege OR internal_error OR unique_violation THEN
                 NULL;
         END;
-    END IF;
+    END LOOP;
     IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         REVOKE EXECUTE ON FUNCTION lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea) FROM PUBLIC;
     END IF;
 END
 $$;
 
-GRANT USAGE ON SCHEMA public, versiongate_internal
-    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-
--- What is read, and what is written.
-
-GRANT SELECT ON
-    apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps, policy_revision,
-    check_counts, rule_counts, merged_counts, lockout_counts, versiongate_internal.server_sightings, versiongate_internal.schema_reader
-    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT INSERT, UPDATE, DELETE ON check_counts, rule_counts, merged_counts, lockout_counts TO versiongate_server;
-
-GRANT SELECT ON
-    rule_status, versiongate_internal.rule_spans
-    TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-GRANT SELECT ON
-    changes, change_rows, history, policy_warnings, active_rules, current_releases, recent_checks,
-    versiongate_internal.recorded_rows
-    TO versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-
-GRANT INSERT, UPDATE, DELETE ON
-    apps, store_links, feed_templates, releases, release_notes, rules, rule_texts, rollout_steps
-    TO versiongate_planner, versiongate_admin;
-
--- The bookkeeping of the migrations is not there where psql runs the files alone.
+-- What is read, and what is written. The bookkeeping of the migrations is not there where psql runs the files alone.
 DO $$
+DECLARE
+    roles CONSTANT name[] := versiongate_internal.role_names();
+    policy CONSTANT text := (SELECT string_agg(t.name, ', ') FROM versiongate_internal.policy_tables() AS t);
+    counts CONSTANT text := 'check_counts, rule_counts, merged_counts, lockout_counts';
+    right_to record;
 BEGIN
-    IF to_regclass('versiongate_internal.schema_migrations') IS NOT NULL THEN
-        GRANT SELECT ON versiongate_internal.schema_migrations
-            TO versiongate_server, versiongate_viewer, versiongate_brake, versiongate_planner, versiongate_admin;
-    END IF;
+    FOR right_to IN
+        SELECT *
+          FROM (VALUES
+              ('USAGE', 'SCHEMA public, versiongate_internal', roles),
+              ('SELECT', concat_ws(', ', policy, counts, 'policy_revision, rule_status, versiongate_internal.rule_spans'), roles),
+              ('SELECT', 'versiongate_internal.server_sightings, versiongate_internal.schema_reader', roles),
+              ('SELECT', 'changes, change_rows, history, policy_warnings, active_rules, current_releases', roles[2:]),
+              ('SELECT', 'recent_checks, versiongate_internal.recorded_rows', roles[2:]),
+              ('SELECT', to_regclass('versiongate_internal.schema_migrations')::text, roles),
+              ('INSERT, UPDATE, DELETE', counts, '{versiongate_server}'),
+              ('INSERT, UPDATE, DELETE', policy, '{versiongate_planner,versiongate_admin}')
+          ) AS r(what, objects, roles)
+         WHERE r.objects IS NOT NULL
+    LOOP
+        EXECUTE format('GRANT %s ON %s TO %s', right_to.what, right_to.objects, array_to_string(right_to.roles, ', '));
+    END LOOP;
 END
 $$;
 

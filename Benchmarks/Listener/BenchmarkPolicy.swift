@@ -90,7 +90,7 @@ enum BenchmarkPolicy {
         policy.rules.append(rule)
     }
 
-    /// `com.example.languages`: rules that are indexed by the language of the client.
+    /// `com.example.languages`: rules that ask for the language of the client.
     private static func addLanguages(to policy: inout Policy) {
         policy.apps.append(App(bundle: "com.example.languages"))
         for number in 1...12 {

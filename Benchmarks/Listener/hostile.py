@@ -118,8 +118,8 @@ def costly():
 def hostile():
     yield from long_members()
     for text in ("-", "a-", "A"):
-        yield f"language of 64 bytes of {text}, by which rules are indexed", member("language", (text * 64)[:64], "com.example.languages")
-        yield f"language of 16 KB of {text}, by which rules are indexed", member("language", (text * 16_000)[:16_000], "com.example.languages")
+        yield f"language of 64 bytes of {text}, for which rules ask", member("language", (text * 64)[:64], "com.example.languages")
+        yield f"language of 16 KB of {text}, for which rules ask", member("language", (text * 16_000)[:16_000], "com.example.languages")
     yield "query with a language of 8 KB of -", get("&language=" + "-" * 8_000)
     yield "query of quotes and a wrong escape", get("&a=" + '"' * 7_000 + "%")
     yield "query with 1,000 attributes", get(numbered(1_000, "&a#=b"))

@@ -89,27 +89,27 @@ struct TemplateScanner {
         let removed = kind.map { "#^/!".contains($0) } ?? false ? lineOfItsOwn(tag) ?? tag : tag
         appendLiteral(upTo: removed.lowerBound)
         index = removed.upperBound
+        if let (message, hint) = kind.flatMap({ Self.refused[$0] }) { throw fault(message, hint, start) }
         switch kind {
         case "!": break
-        case "{", "&":
-            throw fault(
-                "a value that is not escaped",
-                kind == "&"
-                    ? "Leave the & out: values are escaped as the content type requires."
-                    : "Write two braces: values are escaped as the content type requires. If the first brace belongs to the"
-                        + " document, put a space after it: { {{name}} }",
-                start
-            )
-        case ">", "<", "$":
-            throw fault("a part of another template", "Write the text of it here: a feed is one template.", start)
-        case "=": throw fault("other delimiters", "Write tags with {{ and }}.", start)
-        case "%":
-            throw fault("a setting of the parser", "Take it out: the content type decides what is escaped.", start)
         case "#", "^": try openSection(Self.trimmed(contents.dropFirst()), isInverted: kind == "^", start)
         case "/": try closeSection(Self.trimmed(contents.dropFirst()), start)
         default: try readValue(Self.trimmed(contents), start)
         }
     }
+
+    /// Tags of Mustache that are not for feeds, by the character that they begin with.
+    private static let refused: [Character: (message: String, hint: String)] = [
+        "{": (
+            "a value that is not escaped",
+            "Write two braces: values are escaped as the content type requires. If the first brace belongs to the"
+                + " document, put a space after it: { {{name}} }"
+        ),
+        "&": ("a value that is not escaped", "Leave the & out: values are escaped as the content type requires."),
+        ">": partial, "<": partial, "$": partial, "=": ("other delimiters", "Write tags with {{ and }}."),
+        "%": ("a setting of the parser", "Take it out: the content type decides what is escaped."),
+    ]
+    private static let partial = ("a part of another template", "Write the text of it here: a feed is one template.")
 
     private static func trimmed(_ text: ArraySlice<Character>) -> String {
         String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())

@@ -44,32 +44,9 @@ extension PolicyDocument {
     package init(_ contents: [UInt8]) throws(PolicyFileFaults) {
         // libyaml would count the mark that some programs put before UTF-8 as a column.
         let bytes = contents.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(contents.dropFirst(3)) : contents
-        guard bytes.count <= Self.largestFile else {
-            throw PolicyFileFaults(faults: [
-                PolicyFileFault(
-                    .start, "the file has \(bytes.count) bytes, more than the \(Self.largestFile) that are read",
-                    hint: "Shorten the notes, or edit with the command line."
-                )
-            ])
-        }
-        let start = bytes.prefix(2)
-        if start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.count == 2 && start.count(where: { $0 == 0 }) == 1 {
-            throw PolicyFileFaults(faults: [
-                PolicyFileFault(.start, "the file is UTF-16", hint: "Save the file in UTF-8.")
-            ])
-        }
-        if let offset = bytes.firstInvalidUTF8 {
-            throw PolicyFileFaults(faults: [
-                PolicyFileFault(
-                    FilePosition(offset: offset, in: bytes),
-                    "not UTF-8: the byte 0x\(String(bytes[offset], radix: 16, uppercase: true))",
-                    hint: "Save the file in UTF-8."
-                )
-            ])
-        }
         let root: YAMLNode?
-        let hasEndMark: Bool
         do throws(PolicyFileFault) {
+            if let fault = Self.fault(of: bytes) { throw fault }
             (root, hasEndMark) = try YAMLReader.document(bytes)
         } catch {
             throw PolicyFileFaults(faults: [error])
@@ -80,9 +57,28 @@ extension PolicyDocument {
             throw PolicyFileFaults(faults: reader.faults.sorted { $0.position < $1.position })
         }
         policy = Policy(reader.rows)
-        self.hasEndMark = hasEndMark
         positions = [:]
         keepPositions(reader.rows)
+    }
+
+    /// What keeps bytes from being a text that is read.
+    private static func fault(of bytes: [UInt8]) -> PolicyFileFault? {
+        guard bytes.count <= largestFile else {
+            return PolicyFileFault(
+                .start, "the file has \(bytes.count) bytes, more than the \(largestFile) that are read",
+                hint: "Shorten the notes, or edit with the command line."
+            )
+        }
+        let start = bytes.prefix(2)
+        let isUTF16 =
+            start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.count == 2 && start.count { $0 == 0 } == 1
+        let invalid = isUTF16 ? nil : bytes.firstInvalidUTF8
+        guard isUTF16 || invalid != nil else { return nil }
+        let what = invalid.map { "not UTF-8: the byte 0x\(String(bytes[$0], radix: 16, uppercase: true))" }
+        return PolicyFileFault(
+            invalid.map { FilePosition(offset: $0, in: bytes) } ?? .start, what ?? "the file is UTF-16",
+            hint: "Save the file in UTF-8."
+        )
     }
 }
 

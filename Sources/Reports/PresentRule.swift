@@ -20,12 +20,14 @@ package struct PresentRule: Sendable {
 
     package var tag: Sentence {
         guard let status else { return "not known" }
+        // Red is what has risen, as on the overview.
+        let hasRisen = share?.hasRisen ?? false
         let tone: Tone =
             switch status.name {
             case .disabled, .ended: .off
-            case .on: rule.lockout ? .alert : .good
-            case .partlyWithoutLockout: .alert
-            case .paused, .scheduled, .waiting, .hidden, .onWithoutLockout: .part
+            case .on: hasRisen ? .alert : .good
+            case .partlyWithoutLockout: hasRisen ? .alert : .part
+            case .onWithoutLockout, .paused, .scheduled, .waiting, .hidden: .part
             }
         return isBraked ? "\("brake", .part)" : "\(status.name.rawValue, tone)"
     }
@@ -131,7 +133,7 @@ extension Report {
             : "They are locked out\(offer). Clients that cannot update see the message but are not locked out."
     }
 
-    private static func installs(_ rule: Rule, at now: Timestamp) -> Sentence {
+    package static func installs(_ rule: Rule, at now: Timestamp) -> Sentence {
         let rollout = rule.rollout(at: now)
         let present = rollout == .all ? "All of them" : "\(rollout) % of the installs"
         if let since = rule.holdInForce(at: now) { return "\(present), held there since \(time: since)." }

@@ -20,7 +20,6 @@ extension Report {
         let schemaFaults = faults.filter { $0.isDangerous || $0.stopsServers }.map { "\($0.fault). \($0.remedy)" }
         let faults =
             (status.countsFault.map { ["the counts cannot be read: \($0)"] } ?? []) + schemaFaults
-            + (policy.flatMap(largeApps).map { [$0] } ?? [])
         let fields = head(status, clock, database) + brakes(policy, status, here: nil, at: status.time)
         let parts: [[Part]] = [
             [.fields(fields + [Field(nil, json: "faults", .data(faults))])], clockFaults(clock, status.servers),
@@ -77,7 +76,10 @@ extension Report {
         ]
         fields += Field.members(["brake": status.brake, "servers": servers, "gone_servers": gone])
         fields.append(
-            Field("open edits", .lines(status.openEdits.map { "\($0.words) has edited and not committed" }))
+            Field(
+                "open edits",
+                .lines(status.openEdits.map { "\($0.words)\($0.waitsForStandby ? "" : " has edited and not committed")" })
+            )
         )
         return fields + Field.members(["open_edits": edits])
     }
@@ -224,15 +226,6 @@ extension Report {
         let list = [names.dropLast().joined(separator: ", "), names.suffix(1).joined()].filter { !$0.isEmpty }
             .joined(separator: " or ")
         return [.text("\(status.role) may not read \(list); log in as a viewer or an admin to see it.")]
-    }
-
-    private static func largeApps(in policy: Policy) -> String? {
-        let bundles = (try? CompiledPolicy(policy))?.appsTooLargeToAnnounce ?? []
-        guard !bundles.isEmpty else { return nil }
-        return
-            "an app has more than \(NumberText.count(Int64(CompiledPolicy.largestAnnouncement))) rules and releases in all, so"
-            + " none of its feeds announces anything: \(names(bundles.map { Sentence($0) }, none: "").plain). Disable rules that are not needed any more, or"
-            + " remove old releases. Each interval of versions counts as a rule."
     }
 }
 

@@ -12,7 +12,7 @@ extension Report {
             Column("Key", isName: true) { .link($0.rule.key, .rule($0.rule.key)) },
             Column("Status") { .sentence(PresentRule($0.rule, $0.status).tag) },
             Column("Lockout", silent: "no") { rule, _ in
-                rule.lockout ? .tag(rule.lockoutWithoutUpdate ? "always" : "yes", .alert) : .tag("no", .off)
+                rule.lockout ? .tag(rule.lockoutWithoutUpdate ? "always" : "yes", .plain) : .tag("no", .off)
             },
             Column("Rollout", silent: "100 %") { rule, _ in
                 .text("\(rule.rollout(at: now)) %\(rule.holdInForce(at: now) == nil ? "" : ", held")")

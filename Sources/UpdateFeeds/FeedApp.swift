@@ -49,11 +49,8 @@ struct FeedApp {
 
     /// The notes of a version on a platform in the best language; `nil` where there are none.
     func notes(of version: AppVersion, on platform: String, in language: LanguageTag?) -> String? {
-        for release in releases where Platform(release.platform) == Platform(platform) {
-            guard AppVersion(release.version) == version, let text = notes(of: release, in: language) else { continue }
-            return text
-        }
-        return nil
+        releases.lazy.filter { Platform($0.platform) == Platform(platform) && AppVersion($0.version) == version }
+            .compactMap { notes(of: $0, in: language) }.first
     }
 
     private func notes(of release: Release, in language: LanguageTag?) -> String? {
@@ -72,22 +69,14 @@ struct FeedApp {
         region: String?,
         at time: Timestamp
     ) -> [(version: AppVersion, notes: String)] {
-        var noted: [(version: AppVersion, notes: String)] = []
-        for release in releases where Platform(release.platform) == Platform(platform) {
-            guard !release.notes.isEmpty, release.isLive(at: time),
+        let noted = releases.compactMap { release -> (AppVersion, String)? in
+            guard Platform(release.platform) == Platform(platform), release.isLive(at: time),
                 release.regions.map({ regions in region.map(regions.contains) ?? false }) ?? true,
-                let own = AppVersion(release.version), own < version,
-                let text = notes(of: release, in: language)
-            else { continue }
-            noted.append((own, text))
+                let own = AppVersion(release.version), own < version, let text = notes(of: release, in: language)
+            else { return nil }
+            return (own, text)
         }
-        // In the order of rows where versions are equal.
-        let sorted = noted.enumerated().sorted { left, right in
-            left.element.version == right.element.version
-                ? left.offset < right.offset : left.element.version < right.element.version
-        }
-        return sorted.reduce(into: []) { distinct, next in
-            if distinct.last?.version != next.element.version { distinct.append(next.element) }
-        }
+        return Dictionary(noted) { first, _ in first }.sorted { $0.key < $1.key }
+            .map { (version: $0.key, notes: $0.value) }
     }
 }

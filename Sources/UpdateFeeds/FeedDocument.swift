@@ -33,35 +33,28 @@ struct FeedSource {
     let app: FeedApp?
     private let policy: CompiledPolicy?
     let time: Timestamp
-    /// Whether there is more to look at than a document may take.
-    let isTooLarge: Bool
 
     init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
         self.question = question
         self.policy = policy
         self.time = time
-        let app = policy.flatMap { FeedApp(question, in: $0) }
-        self.app = app
-        isTooLarge = app.flatMap { app in policy.map { !$0.canAnnounce(toApp: app.bundle) } } ?? false
+        app = policy.flatMap { FeedApp(question, in: $0) }
+    }
+
+    /// Asks the policy about the clients of the question on a platform; `nil` where it has nothing about the app.
+    private func asking<Answer>(
+        about platform: String,
+        _ answer: (CompiledPolicy, Client, _ systemFamily: String?) -> Answer?
+    ) -> Answer? {
+        guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
+        return answer(policy, client, question.systemFamily(on: platform))
     }
 
     /// What the policy says to every client on a platform, in versions that a format can name; `nil` where it says nothing.
     func announcement(on platform: String, naming: VersionNaming) -> Announcement? {
-        guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
-            return nil
+        asking(about: platform) { policy, client, family in
+            policy.announcement(for: client, systemFamily: family, at: time, where: naming.canName)
         }
-        return policy.announcement(
-            for: client, systemFamily: question.systemFamily(on: platform), at: time, where: naming.canName
-        )
-    }
-
-    /// What the policy says to clients from a system on, where that is more.
-    private func announcement(beyond every: Announcement, on platform: String, naming: VersionNaming) -> Announcement? {
-        guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
-        return policy.announcementForSomeSystems(
-            beyond: every, for: client, systemFamily: question.systemFamily(on: platform), at: time,
-            where: naming.canName
-        )
     }
 
     /// What every client on a platform is told and, where the document can say it, what clients from a system on are told.
@@ -70,21 +63,29 @@ struct FeedSource {
     ) {
         let naming = naming ?? format.naming
         guard let every = announcement(on: platform, naming: naming) else { return (nil, nil) }
-        let hasRoom =
-            switch format.systems {
-            case .never: false
-            case .unlessLimited: every.prompt?.shows == nil
-            case .always: true
-            }
-        return (hasRoom ? announcement(beyond: every, on: platform, naming: naming) : nil, every)
+        let hasRoom = format.systems == .always || format.systems == .unlessLimited && every.prompt?.shows == nil
+        guard hasRoom else { return (nil, every) }
+        let some = asking(about: platform) { policy, client, family in
+            policy.announcementForSomeSystems(
+                beyond: every, for: client, systemFamily: family, at: time, where: naming.canName
+            )
+        }
+        return (some, every)
     }
 
     /// The messages that every client of the question is sent; `nil` where they are too large for a document.
     func messages(on platform: String) -> [Message]? {
-        guard !isTooLarge, let app, let policy, let client = question.client(of: app.bundle, on: platform) else {
-            return []
+        let messages = asking(about: platform) { policy, client, family in
+            Optional.some(policy.certainMessages(for: client, systemFamily: family, at: time))
         }
-        return policy.certainMessages(for: client, systemFamily: question.systemFamily(on: platform), at: time)
+        return messages ?? []
+    }
+
+    /// The rules that some client of the question may be sent, in the order of messages.
+    func rules(on platform: String) -> [Rule] {
+        asking(about: platform) { policy, client, family in
+            policy.rulesInForce(for: client, systemFamily: family, at: time)
+        } ?? []
     }
 
     /// The notes of an announced version, else the text of the message that announces it.

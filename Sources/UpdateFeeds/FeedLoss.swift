@@ -64,9 +64,7 @@ private struct Reader {
 
     /// What is lost of each rule that some client of the platform may be sent.
     func losses(_ source: FeedSource, _ app: FeedApp, _ policy: CompiledPolicy) -> [(key: String, reason: String)] {
-        guard let client = source.question.client(of: app.bundle, on: platform) else { return [] }
-        let system = source.question.systemFamily(on: platform)
-        let rules = policy.rulesInForce(for: client, systemFamily: system, at: source.time)
+        let rules = source.rules(on: platform)
         if let obstacle = obstacle(source, app) { return rules.map { ($0.key, obstacle) } }
         let said = announcements(source, carried.naming)
         let messages = format == nil ? source.messages(on: platform) ?? [] : []
@@ -118,11 +116,6 @@ private struct Reader {
 
     /// Why the document announces nothing whatever the rules are; `nil` where it may.
     private func obstacle(_ source: FeedSource, _ app: FeedApp) -> String? {
-        if source.isTooLarge {
-            return
-                "The app has more than \(CompiledPolicy.largestAnnouncement) rules and releases in all, so no document "
-                + "announces anything."
-        }
         if platform.isEmpty { return "The question names no platform." }
         if format == .appcast, source.question.reader == nil {
             return "The question does not say for whom: for=flutter or for=sparkle."

@@ -52,25 +52,26 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     private static func noSuch(_ noun: String, _ name: String, among names: [String]) -> CommandError {
+        let cure = similar(to: name, among: names) ?? "`\(PrintedCommand("\(noun) list"))` lists the \(noun)s"
+        return CommandError("there is no \(noun) \(name); \(cure)")
+    }
+
+    /// Asks for the names that are like one that there is not; nil: none is.
+    static func similar(to name: String, among names: [String]) -> String? {
         let similar = SimilarNames.of(name, among: names).prefix(3).joined(separator: " or ")
-        let list = "`\(PrintedCommand("\(noun) list"))` lists the \(noun)s"
-        return CommandError("there is no \(noun) \(name); \(similar.isEmpty ? list : "did you mean \(similar)?")")
+        return similar.isEmpty ? nil : "did you mean \(similar)?"
     }
 
     /// Refuses the bundle of no app where another is surely meant: one spelled nearly like it, or the word behind it.
-    static func requireMeantApp(
-        _ bundle: String,
-        version: String? = nil,
-        of command: String = "",
-        options: [String] = [],
-        _ session: PostgresSession
-    ) throws {
+    static func requireMeantApp(_ bundle: String, version: String? = nil, _ session: PostgresSession) throws {
         let bundles = try PolicyReader.bundles(session)
         if bundles.contains(where: { ASCII.lowercased($0) == ASCII.lowercased(bundle) }) { return }
         if let version, bundles.contains(version) {
+            let words = DatabaseWords(CommandContext.current.arguments).others
+                .map { ($0 == bundle ? version : $0 == version ? bundle : $0).shellWord }
             throw CommandError(
                 "there is no app \(bundle), and \(version) is one: the app comes first: "
-                    + "\(PrintedCommand(([command] + ([version, bundle] + options).map(\.shellWord)).joined(separator: " ")))"
+                    + "\(PrintedCommand(words.joined(separator: " ")))"
             )
         }
         if !SimilarNames.of(bundle, among: bundles).isEmpty { throw noSuchApp(bundle, among: bundles) }
@@ -98,41 +99,23 @@ struct CommandError: Error, CustomStringConvertible {
             case .readOnlyTransaction?, .featureNotSupported?: throw try await writing() ?? CommandError(error)
             default: throw CommandError(error)
             }
-        } catch let refused as RefusedEdit {
-            throw CommandError(refused)
-        } catch let error as PolicyUserError {
-            throw CommandError(error.description(command: PrintedCommand.text))
-        }
-    }
-
-    private init(_ refused: RefusedEdit) {
-        switch refused {
-        case .exists(.apps, let bundle):
-            self.init(
-                "there is already an app \(bundle); `\(PrintedCommand("app show \(bundle.shellWord)"))` shows it, and `"
-                    + "\(PrintedCommand("app edit \(bundle.shellWord) --name NAME --store-link ios=https://..."))` changes it"
-            )
-        case .exists(_, let key):
-            self.init(
-                "there is already a rule \(key); `\(PrintedCommand("rule show \(key)"))` shows it, and `"
-                    + "\(PrintedCommand("rule edit \(key) --title TITLE --text TEXT"))` changes it; or choose another key"
-            )
-        case .unreadableDuration(let text):
-            self.init(
-                "\"\(text)\" is not a length of time\nHint: Write weeks, days, hours, minutes or seconds: '2 days', 36h"
-            )
         }
     }
 
     /// Other sessions hold what this one needs, and have not committed: the tables of a migration, or the rows of an edit.
     static func waits(for edits: [OpenEdit], migrates: Bool = false, database: String) -> CommandError {
         let who = edits.isEmpty ? "" : ": \(edits.map(\.words).joined(separator: ", "))"
-        return CommandError(
-            migrates
-                ? "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
+        if migrates {
+            return CommandError(
+                "a migration waited for others who use the tables that it changes; it changed nothing\(who)\n"
                     + "Hint: Migrate again when they are done\(ending(edits))"
-                : "somebody else is editing the same rows and has not committed\(who); nothing was changed on \(database); "
-                    + "try again when they are done, or end their edits as an admin: SELECT * FROM end_open_edits()"
+            )
+        }
+        let isCommitted = !edits.isEmpty && edits.allSatisfy(\.waitsForStandby)
+        return CommandError(
+            "somebody else is editing the same rows\(isCommitted ? "" : " and has not committed")\(who); "
+                + "nothing was changed on \(database); try again when they are done"
+                + (isCommitted ? "" : ", or end their edits as an admin: SELECT * FROM end_open_edits()")
         )
     }
 
@@ -145,24 +128,34 @@ struct CommandError: Error, CustomStringConvertible {
     }
 
     private static func ending(_ edits: [OpenEdit]) -> String {
-        guard let first = edits.first else { return "" }
+        guard let first = edits.first(where: { !$0.waitsForStandby }) else { return "" }
         return first.mayBeEnded
             ? ", or end it: \(first.ending)"
             : ", or let \(first.role) or a superuser end it: \(first.ending)"
     }
 
-    private static var repeated: [String: String] {
-        [
-            "rule_texts_language_key":
-                "the rule already has a text in this language, spelled in another way; `"
-                + "\(PrintedCommand("rule show KEY"))` lists its texts",
-            "release_notes_language_key":
-                "the release already has notes in this language, spelled in another way; `\(PrintedCommand("release list"))` shows "
-                + "the languages",
-            "store_links_pkey": "the app already has a link for this platform; `"
-                + "\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it",
-            "rollout_steps_pkey": "two steps are at the same time; leave one of them out",
-        ]
+    /// What PostgreSQL says of a row that is there already, in the language of the server, with the key in parentheses.
+    private static func repeated(_ error: PostgresError) -> String? {
+        let key = error.detail?.firstMatch(of: /=\((.*)\)/).map { String($0.1) } ?? "KEY"
+        switch error.constraint {
+        case "apps_pkey", "apps_bundle_key":
+            return "there is already an app \(key); `\(PrintedCommand("app show \(key.shellWord)"))` shows it, and `"
+                + "\(PrintedCommand("app edit \(key.shellWord) --name NAME --store-link ios=https://..."))` changes it"
+        case "rules_pkey":
+            return "there is already a rule \(key); `\(PrintedCommand("rule show \(key)"))` shows it, and `"
+                + "\(PrintedCommand("rule edit \(key) --title TITLE --text TEXT"))` changes it; or choose another key"
+        case "rule_texts_language_key":
+            return "the rule already has a text in this language, spelled in another way; `"
+                + "\(PrintedCommand("rule show KEY"))` lists its texts"
+        case "release_notes_language_key":
+            return "the release already has notes in this language, spelled in another way; "
+                + "`\(PrintedCommand("release list"))` shows the languages"
+        case "store_links_pkey":
+            return "the app already has a link for this platform; "
+                + "`\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it"
+        case "rollout_steps_pkey": return "two steps are at the same time; leave one of them out"
+        default: return nil
+        }
     }
 
     /// A refusal of the database with its detail and hint, or how the database failed.
@@ -174,10 +167,9 @@ struct CommandError: Error, CustomStringConvertible {
                     + "\(PrintedCommand("user add NAME --role ROLE"))` adds such a user), or as the schema's owner to migrate"
             )
         case .server:
-            let hint = CommandHint.cure(PolicyFault(error), hint: error.hint, isInFile: isInFile) ?? ""
+            let hint = CommandHint.cure(PolicyFault(error.dataType), hint: error.hint, isInFile: isInFile) ?? ""
             let lines = [error.message, error.detail ?? "", hint.isEmpty ? "" : "Hint: \(hint)"]
-            let repeated = error.constraint.flatMap { Self.repeated[$0] }
-            self.init(repeated ?? lines.filter { !$0.isEmpty }.joined(separator: "\n"))
+            self.init(Self.repeated(error) ?? lines.filter { !$0.isEmpty }.joined(separator: "\n"))
         case .connectionFailed:
             self.init(
                 "the database cannot be reached: \(error.message)\(error.message.hasSuffix("?") ? "" : ".") To stop lockouts "

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PolicyStore
 import UpdatePolicy
 
 /// What is wrong with a command line and the argument parser lets pass, or answers without a cure.
@@ -16,8 +17,8 @@ struct UsageFault {
             guard !below.isEmpty, !word.hasPrefix("-"), word != "help" else { break }
             guard let next = below.first(where: { $0.configuration.commandName == word }) else {
                 let names = below.map { $0.configuration }.filter(\.shouldDisplay).compactMap(\.commandName)
-                let meant = Self.otherNames[word].flatMap { names.contains($0) ? $0 : nil }
-                let cure = (meant ?? SimilarNames.of(word, among: names).first).map { "did you mean \($0)?" }
+                let meant = Self.habit(word, among: names) ?? SimilarNames.of(word, among: names).first
+                let cure = meant.map { "did you mean \($0)?" }
                 unknownCommand =
                     "There is no command \"\(path.joined(separator: " ")) \(word)\"; "
                     + (cure ?? "there are \(names.joined(separator: ", "))")
@@ -28,10 +29,22 @@ struct UsageFault {
         }
     }
 
-    /// What people write for commands that have no similar name.
-    private static let otherNames = [
-        "delete": "remove", "rename": "edit", "import": "apply", "revert": "undo", "rollback": "undo",
+    /// What people write by habit, and what is meant: the first that there is where they write it.
+    private static let habits = [
+        "delete": ["remove"], "import": ["apply"], "off": ["disable", "pause"], "on": ["enable", "resume"],
+        "pull": ["withdraw"], "rename": ["edit"], "revert": ["undo"], "rollback": ["undo"],
+        "stop": ["disable", "pause"], "unblock": ["undo, or rule disable"], "-n": ["--dry-run"], "-v": ["--version"],
+        "-y": ["--yes"], "--app": ["--bundle"], "--country": ["--region"], "--disable": ["rule disable KEY"],
+        "--disabled": ["rule disable KEY"], "--enable": ["rule enable KEY"], "--enabled": ["rule enable KEY"],
+        "--force": ["--yes"], "--json": ["--format json"], "--key": ["rule copy KEY NEW"],
+        "--rollout": ["rule rollout KEY PERCENT"], "--until": ["--ends-at"],
     ]
+
+    private static func habit(_ word: String, among names: [String]) -> String? {
+        habits[word]?.first { meant in
+            names.contains { meant == $0 || meant.hasPrefix("\($0) ") || meant.hasPrefix("\($0),") }
+        }
+    }
 
     /// Whether the words ask for help, or for what the parser makes of the commands.
     var asksForHelp: Bool {
@@ -50,11 +63,20 @@ struct UsageFault {
         guard let index = words.lastIndex(where: { $0.wholeMatch(of: /-[^-].*/) != nil && isMeant($0) }) else {
             return nil
         }
-        let option = index > 0 && words[index - 1].hasPrefix("--") ? words[index - 1] : "--OPTION"
+        let word = words[index]
+        let fault = "\"\(word)\" begins with \"-\", so each of its letters counts as an option"
+        let given = words[..<index].suffix(1).filter(options.contains)
+        let isTime = word.wholeMatch(of: /-[0-9].*[a-z]/) != nil
+        let meant =
+            given.isEmpty && isTime
+            ? Set(help.matches(of: /(--[a-z-]+) <[a-z|]*time>/).map { String($0.1) }).sorted() : Array(given)
+        guard !meant.isEmpty else { return fault }
         return
-            "\"\(words[index])\" begins with \"-\", so each of its letters counts as an option. Write the value after the name "
-            + "of its option: \(option)=\(words[index])"
+            "\(fault). Write the value after the name of its option: \(meant.map { "\($0)=\(word)" }.joined(separator: " or "))"
     }
+
+    private var help: String { VersionGate.helpMessage(for: command, includeHidden: true) }
+    private var options: [String] { help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) } }
 
     func repeatedOption(of command: any ParsableCommand) -> String? {
         for option in Self.singleOptions(of: command) {
@@ -85,14 +107,17 @@ struct UsageFault {
 
     /// What the parser says of words that it refuses, with a cure, and with an unknown option before what is missing.
     func explained(_ text: String) -> String {
-        let help = VersionGate.helpMessage(for: command, includeHidden: true)
-        let names = help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) }
-        let unknown = words.map(Self.name).first { $0.wholeMatch(of: /--[a-z].*/) != nil && !names.contains($0) }
+        let names = options
+        let unknown =
+            words.map(Self.name).first { $0.wholeMatch(of: /--[a-z].*/) != nil && !names.contains($0) }
+            ?? text.prefixMatch(of: /Unknown option '(-[a-z])'/).map { String($0.1) }
         let usage = text.firstRange(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
         if let unknown, path.last != "psql" {
-            let meant = SimilarNames.of(String(unknown.dropFirst(2)), among: names.map { String($0.dropFirst(2)) })
-                .first
-            return "Unknown option '\(unknown)'\(meant.map { ". Did you mean '--\($0)'?" } ?? "")\(usage)"
+            let bare = { (name: String) in String(name.dropFirst(2)) }
+            let near = { SimilarNames.of(bare(unknown), among: names.map(bare)).first.map { "--\($0)" } }
+            let other = Self.habit(unknown, among: path).map { ". Write \(PrintedCommand($0))" }
+            let meant = (Self.habit(unknown, among: names) ?? near()).map { ". Did you mean '\($0)'?" }
+            return "Unknown option '\(unknown)'\(other ?? meant ?? "")\(usage)"
         }
         if text.hasPrefix("Unknown option '-"), let word = dashWord(where: { $0.wholeMatch(of: /-[0-9.].*/) != nil }) {
             return word

@@ -96,10 +96,8 @@ package struct VersionGate: AsyncParsableCommand {
 
     private static func explain(_ error: any Error) -> Int32 {
         if let code = error as? ExitCode { return code.rawValue }
-        let text =
-            (error as? any ErrorWithCommand)?.description(command: PrintedCommand.text)
-            ?? (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
-        printError("\(CommandError.label)\(text)\n")
+        let text = (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
+        printError("\(CommandError.label)\(CommandError(text))\n")
         return ExitCode.failure.rawValue
     }
 

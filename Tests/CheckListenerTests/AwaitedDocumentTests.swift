@@ -21,7 +21,7 @@ struct AwaitedDocumentTests {
 
     init() throws {
         // More final rules before a lockout than an event loop looks through.
-        let finals = (0..<400).map { number in
+        let finals = (0..<1_000).map { number in
             TestPolicy.rule("rule-\(number)") { ($0.versions, $0.final) = ("<0.\(number)", true) }
         }
         let lockout = TestPolicy.rule("lockout") { rule in

@@ -384,31 +384,20 @@ struct GateTests {
             }
             let client = try TestPolicy.client(["version": "1.0", "build": "5", "platform": "ios"])
             let policy = try TestPolicy.policy(rules, releases: releases)
-            #expect(policy.messages(for: client, at: TestPolicy.noon).count { $0.lockout } == count)
+            #expect(policy.messages(for: client, at: TestPolicy.noon).contains { $0.lockout })
             let judgement = policy.lockout(of: client, at: TestPolicy.noon, within: GateAnswer.mostSteps)
             let whole = policy.lockout(of: client, at: TestPolicy.noon)
             #expect(judgement == whole || judgement == .unfinished)
             return judgement
         }
         #expect(try judgement(1) { _, _ in } == .rule("1000"))
-        #expect(try judgement(100) { _, _ in } == .rule("1000"))
-        #expect(try judgement(1_000) { _, _ in } == .unfinished)
+        #expect(try judgement(4) { _, _ in } == .rule("1000"))
+        #expect(try judgement(100) { _, _ in } == .unfinished)
+        #expect(try judgement(100) { rule, number in rule.lockout = number == 0 } == .rule("1000"))
         // Each would lock out who got the least release that some system has.
         func some(_ rule: inout Rule, _: Int) { rule.versions = "<90 || 100.1" }
-        #expect(try judgement(10, some) == .open)
-        #expect(try judgement(50, some) == .unfinished)
-        #expect(
-            try judgement(10) { rule, number in
-                some(&rule, number)
-                rule.builds = ">0"
-            } == .unfinished
-        )
-        #expect(
-            try judgement(10) { rule, number in
-                some(&rule, number)
-                rule.soak = DayTimeInterval(microseconds: Int64(number))
-            } == .unfinished
-        )
+        #expect(try judgement(4, some) == .open)
+        #expect(try judgement(5, some) == .unfinished)
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks at a bounded rate until SIGTERM, as apps would make them.
+"""Checks at a bounded rate until SIGTERM, or a number of them, as apps would make them.
 
-load.py URL [--connections N] [--rate N] [--timeout SECONDS]
+load.py URL [--connections N] [--rate N] [--timeout SECONDS] [--checks N]
 
 Each connection is kept alive and asks in turn. A check fails when it is not answered in time by status 200 and a JSON
 object with a list of messages. What happens is printed as it happens, one line each, with the time in milliseconds:
@@ -27,13 +27,14 @@ QUESTION = json.dumps(
 class Load:
     """The checks of all connections together."""
 
-    def __init__(self, url, connections, rate, timeout):
+    def __init__(self, url, connections, rate, timeout, checks):
         address = urllib.parse.urlsplit(url)
         self.host, self.port = address.hostname, address.port
         self.timeout = timeout
         self.pause = connections / rate
         self.stopping = threading.Event()
         self.lock = threading.Lock()
+        self.limit = checks
         self.checks = self.failed = 0
         self.last_title = None
         self.last_sent = 0
@@ -72,6 +73,8 @@ class Load:
     def note(self, sent, title, failure):
         with self.lock:
             self.checks += 1
+            if self.checks == self.limit:
+                self.stopping.set()
             if failure is not None:
                 self.failed += 1
                 print(f"failed {sent * 1000:.0f} {failure}", flush=True)
@@ -86,6 +89,7 @@ def main():
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--rate", type=float, default=200, help="checks a second, of all connections together")
     parser.add_argument("--timeout", type=float, default=2)
+    parser.add_argument("--checks", type=int, help="how many; without it, until SIGTERM")
     load = Load(**vars(parser.parse_args()))
     signal.signal(signal.SIGTERM, lambda *_: load.stopping.set())
     load.run()

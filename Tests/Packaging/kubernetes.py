@@ -1,15 +1,20 @@
-"""Judges the folder of a kustomization by the schemas of Kubernetes, and what these do not know."""
+"""Judges the folder of a kustomization by the schemas of Kubernetes, and what these do not know.
 
+kubernetes.py FOLDER [CLUSTER]: the cluster is one of CloudNativePG, for what is in the folder.
+"""
+
+import json
 import pathlib
 import sys
 
+import jsonschema
 import kubernetes_validate
 import yaml
 
 VERSIONS = ["1.25", "1.37"]
 
 
-def main(folder):
+def main(folder, cluster=None):
     faults = []
     names = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
     files = {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml"}
@@ -27,12 +32,26 @@ def main(folder):
             except Exception as error:  # a kind that the version does not have
                 faults.append(f"{name}: {item.get('kind')}: Kubernetes {version}: {error}")
     if not faults:
-        faults = references(objects)
+        faults = references(objects) + (database(cluster, objects) if cluster else [])
     for fault in faults:
         print(f"{folder.name}: {fault}", file=sys.stderr)
     if not faults:
         print(f"{len(objects)} objects are right for Kubernetes {' and '.join(VERSIONS)}")
     return 1 if faults else 0
+
+
+def database(path, objects):
+    """A database of CloudNativePG, by a schema of our own: theirs comes with the operator."""
+    cluster = yaml.safe_load(path.read_text())
+    schema = json.loads(pathlib.Path(__file__).with_name("cloudnative-pg.json").read_text())
+    faults = [f"{path.name}: {error.json_path}: {error.message}" for error in jsonschema.Draft7Validator(schema).iter_errors(cluster)]
+    if faults:
+        return faults
+    users = {item["metadata"]["name"]: item["stringData"].get("username") for _, item in objects if item["kind"] == "Secret"}
+    start = cluster["spec"]["bootstrap"]["initdb"]
+    logins = [(start["owner"], start["secret"]["name"])]
+    logins += [(role["name"], role["passwordSecret"]["name"]) for role in cluster["spec"]["managed"]["roles"]]
+    return [f"{path.name}: the Secret {secret} is not of {user}" for user, secret in logins if users.get(secret) != user]
 
 
 def references(objects):
@@ -101,4 +120,4 @@ def references(objects):
     return faults
 
 
-sys.exit(main(pathlib.Path(sys.argv[1])))
+sys.exit(main(*map(pathlib.Path, sys.argv[1:])))

@@ -30,7 +30,7 @@ def judge(part, seed):
         if part == "attacks":
             return attacks.judge(server)
         if part == "pictures":
-            return pictures.judge(server, PICTURES)
+            return pictures.judge(server, serve("example", "--example", "--count-interval", "1"), PICTURES)
         if part == "large":
             return large.judge(server)
         away = serve("away", DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")

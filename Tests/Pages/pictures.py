@@ -1,17 +1,31 @@
-"""Makes the pictures of Documentation/Images: two pages of a server, and what an app may show, in light and dark."""
+"""Makes the pictures of Documentation/Images: two pages of a server, and an app with the web component, in light and dark,
+and a terminal."""
 
+import html
+import json
+import re
+import threading
 from datetime import datetime, timedelta, timezone
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlencode
 
 from browser import Browser
+from component_server import LIBRARY
 from database import Database
-from PIL import Image
+from PIL import Image, ImageDraw
+from selenium.webdriver.support.wait import WebDriverWait
+from servers import REPOSITORY
+from terminal import record
 
 HERE = Path(__file__)
+IMAGES = REPOSITORY / "Documentation" / "Images"
 CLIENT = {"bundle": "com.example.doto", "version": "2.3.0", "platform": "ios", "os": "18.1", "region": "JP", "language": "en"}
 # The same with a system that the newest release does not support.
 OLD_CLIENT = {**CLIENT, "os": "15.8"}
 WIDTH = 1000
+# The screen of a phone, and what is round it, in pixels of the picture.
+PHONE, SCALE, CASE, CORNER = (320, 560), 2, 16, 64
 # Together, in bytes.
 MOST = 400_000
 
@@ -27,7 +41,7 @@ EDITS = (
 
 
 def rollout(age):
-    """The share of bad-2.3, so many hours ago."""
+    """The share of bad-2.3, `age` hours ago."""
     return 0 if age > 74 else 0.1 if age > 50 else 0.5
 
 
@@ -81,10 +95,10 @@ def fill(database, server):
     server.follow(database)
 
 
-def picture(browser, file, width, last, scale=1):
+def picture(browser, file, width, last):
     """The top of the page, down to the end of an element."""
     def resize(height):
-        browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     resize(900)
     browser.command("Emulation.setScrollbarsHidden", hidden=True)
@@ -98,16 +112,81 @@ def picture(browser, file, width, last, scale=1):
         image.quantize(256).save(file, optimize=True)
 
 
-def judge(server, folder):
+class App(SimpleHTTPRequestHandler):
+    """The sample app beside its library, and the answers of a server for one installation."""
+
+    server_to_ask = install = None
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=LIBRARY)
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        members = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps(self.server_to_ask.check({**members, "install": self.install})).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
+def put_in_case(file, colour):
+    """Puts the picture of a screen into the case of a phone."""
+    with Image.open(file) as screen:
+        size = tuple(side + 2 * CASE for side in screen.size)
+        case, glass = Image.new("L", [side * 4 for side in size]), Image.new("L", [side * 4 for side in screen.size])
+        for part, corner in ((case, CORNER + CASE), (glass, CORNER)):
+            # Drawn larger, so that corners become smooth.
+            ImageDraw.Draw(part).rounded_rectangle((0, 0, part.width - 1, part.height - 1), corner * 4, fill=255)
+        phone = Image.new("RGB", size, colour)
+        phone.paste(screen.convert("RGB"), (CASE, CASE), glass.resize(screen.size))
+        phone.putalpha(case.resize(size))
+        phone.quantize(256).save(file, optimize=True)
+
+
+def phones(server, install, folder, faults):
+    """The app, locked out and asked to update."""
+    App.server_to_ask, App.install = server, install
+    with ThreadingHTTPServer(("127.0.0.1", 0), App) as listener:
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        browser = Browser(f"http://127.0.0.1:{listener.server_port}", faults)
+        try:
+            for scheme, colour in (("light", "#16181d"), ("dark", "#4a5361")):
+                browser.look(PHONE[0], scheme)
+                browser.command("Emulation.setDeviceMetricsOverride", width=PHONE[0], height=PHONE[1], deviceScaleFactor=SCALE, mobile=True)
+                for name, dialog, version in (("phone", "lockout", "2.3.0"), ("message", "message", "2.2.0")):
+                    query = urlencode({**CLIENT, "version": version})
+                    browser.driver.get(f"{browser.base}/samples/doto.html?{query}")
+                    WebDriverWait(browser.driver, 60).until(lambda _: browser.run(OPENED, dialog))
+                    file = folder / f"{name}-{scheme}.png"
+                    browser.picture(file, {"x": 0, "y": 0, "width": PHONE[0], "height": PHONE[1], "scale": 1})
+                    put_in_case(file, colour)
+                    browser.run("localStorage.clear()")
+        finally:
+            browser.close()
+            listener.shutdown()
+
+
+def words(file):
+    """What a recorded terminal shows, without what differs from run to run."""
+    text = html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", file.read_text(encoding="utf-8"), flags=re.S))
+    return re.sub(r"\d+ (m?s ago)", r"0 \1", " ".join(text.split()))
+
+
+def judge(server, example, folder):
     faults = []
+    terminal = folder / "terminal.svg"
+    terminal.write_text(record(example), encoding="utf-8")
+    if words(terminal) != words(IMAGES / terminal.name):
+        faults.append(f"{IMAGES / terminal.name} is not what a terminal shows now: {terminal}")
     database = Database(server.database)
     fill(database, server)
     # Somebody whom the share of 50 % reaches.
     install = next(str(number) for number in range(100)
                    if database.value(f"SELECT rollout_bucket('bad-2.3', '{number}') < 1000") == "t")
-    answer = server.check({**CLIENT, "install": install})
-    if not answer["messages"][0].get("lockout"):
-        raise RuntimeError(f"there is no lockout to show: {answer}")
+    phones(server, install, folder, faults)
     browser = Browser(f"http://{server.management}", faults)
     try:
         # After the last step of the ramp everybody is asked.
@@ -121,11 +200,6 @@ def judge(server, folder):
                 # The folder of the database is another one in each run.
                 browser.run(REPLACE, str(server.state), "/var/lib/versiongate")
                 picture(browser, folder / f"{name}-{scheme}.png", WIDTH, last)
-            browser.look(336, scheme)
-            browser.driver.get(HERE.with_name("phone.html").as_uri())
-            browser.driver.get_log("performance")
-            browser.run("show(arguments[0], arguments[1])", answer, "Doto")
-            picture(browser, folder / f"phone-{scheme}.png", 336, ".case", 2)
     finally:
         browser.close()
     pictures = sorted(folder.glob("*.png"))
@@ -137,6 +211,13 @@ def judge(server, folder):
     print(f"{len(pictures)} pictures, {size} bytes; {len(faults)} faults")
     return not faults
 
+
+# Whether a dialog of the component is there, and as it stays.
+OPENED = """
+const root = document.querySelector("versiongate-screens").shadowRoot;
+for (const all of [document, root]) all.getAnimations().forEach((one) => one.finish());
+return root.querySelector(`.${arguments[0]}`).open;
+"""
 
 REPLACE = """
 const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -108,10 +108,10 @@ struct MassEditTests {
         try await owner.execute(
             "INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z')"
         )
-        // The constraints of the other are immediate, so it holds the lock from its edit on.
+        // The other records its edit at once, so it holds the lock from there on.
         let (error, _) = try await waiting(
             "UPDATE rules SET versions = '<2', lockout = true, enabled = true",
-            for: ("SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET withdrawn_at = now()", "COMMIT"), of: owner
+            for: ("UPDATE releases SET withdrawn_at = now(); SET CONSTRAINTS ALL IMMEDIATE", "COMMIT"), of: owner
         )
         #expect(error?.constraint == "rules_lockout_guard")
         #expect(try await owner.query("SELECT count(*) FROM rules WHERE lockout").value(as: Int.self) == 0)
@@ -139,7 +139,7 @@ struct MassEditTests {
         let (error, _) = try await waiting(
             "UPDATE rules SET versions = '<2', lockout = true, enabled = true WHERE key = 'r1'",
             for: (
-                "SET CONSTRAINTS ALL IMMEDIATE; UPDATE releases SET note = 'x' WHERE bundle = '\(otherApp)'", "COMMIT"
+                "UPDATE releases SET note = 'x' WHERE bundle = '\(otherApp)'; SET CONSTRAINTS ALL IMMEDIATE", "COMMIT"
             ),
             of: owner,
             onNotice: { notice in

@@ -3,6 +3,7 @@ import Logging
 import Postgres
 import TestDatabase
 import TestRandom
+import TestSystem
 import Testing
 import UpdatePolicy
 
@@ -126,6 +127,33 @@ struct OpenEditTests {
                 ]
             )
             try session.execute("UPDATE rules SET note = 'n' WHERE key = 'k0'")
+        }
+    }
+
+    @Test("An edit whose commit waits for a standby is said to be committed, and is not ended")
+    func waitsForStandby() async throws {
+        try await OwnServer.with(isMigrated: true, settings: ["synchronous_standby_names": "gone"]) { server in
+            let owner = try await server.connect()
+            try await owner.execute("SET synchronous_commit = local; INSERT INTO apps (bundle) VALUES ('a')")
+            let editor = try await server.connect()
+            let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
+            async let edit: Void = editor.execute("UPDATE apps SET name = 'A'")
+            try await Poll.until("the wait for a standby") {
+                try await owner.query(
+                    "SELECT wait_event = 'SyncRep' IS TRUE FROM pg_stat_activity WHERE pid = $1", [process]
+                )
+                .value(as: Bool.self)
+            }
+            let open = try await owner.withSession { try OpenEdit.all($0) }
+            #expect(open.map(\.waitsForStandby) == [true])
+            #expect(open.first?.words.hasSuffix(", whose commit waits for a standby") == true)
+            let admin = try await server.connect(user: "versiongate_admin")
+            #expect(
+                try await admin.query("SELECT outcome FROM end_open_edits()").value(as: String.self)
+                    == "not ended; it is committed, and waits for a standby to have it"
+            )
+            _ = try await owner.query("SELECT pg_cancel_backend($1)", [process])
+            try await edit
         }
     }
 

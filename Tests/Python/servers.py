@@ -44,7 +44,7 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 command, env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-        pattern = re.compile(r"^versiongate is ready: public http://(\S+) management http://(\S+)$", re.M)
+        pattern = re.compile(r"^versiongate is ready: public https?://(\S+) management http://(\S+)$", re.M)
         limit = time.monotonic() + 300
         while not (ready := pattern.search(self.log.read_text())):
             if not self.is_running or time.monotonic() > limit:

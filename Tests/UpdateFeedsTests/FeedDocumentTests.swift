@@ -109,40 +109,6 @@ struct FeedDocumentTests {
         #expect(isPrompt(decision("1.2.0", 30, os: "18.0")) == judgesSystem)
     }
 
-    @Test("An app with too many rules is announced nothing; those that are off, or reach nobody, do not count")
-    func tooManyRules() throws {
-        func isAnnounced(_ count: Int, _ change: (inout Rule) -> Void = { _ in }) throws -> Bool {
-            var policy = try FeedExample.policy().policy
-            let count = count - policy.releases.count
-            // Two of the three rules of the example may be about every app.
-            policy.rules[0].bundle = nil
-            policy.rules[0].target = nil
-            policy.rules[0].versions = "<1.2.0"
-            for number in policy.rules.count..<count {
-                policy.rules.append(
-                    TestPolicy.rule("r\(number)") { rule in
-                        rule.versions = "<0.\(number)"
-                        change(&rule)
-                    }
-                )
-            }
-            let compiled = try CompiledPolicy(policy)
-            let host = ReaderHost(version: "1.0.0", build: 10, os: "17.0", platform: "ios")
-            return FeedReader.allCases.contains { reader in
-                let question = reader.question(FeedExample.bundle, [])
-                let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
-                return reader.decision(Data(document.bytes), host) != .nothing
-            }
-        }
-        #expect(try isAnnounced(2_000))
-        #expect(try !isAnnounced(2_001))
-        #expect(try isAnnounced(2_500) { $0.enabled = false })
-        #expect(try isAnnounced(2_500) { $0.rollout = .zero })
-        // It is the intervals that take time.
-        #expect(try isAnnounced(600) { $0.versions = "<0.1 || 0.2 || 0.3" })
-        #expect(try !isAnnounced(700) { $0.versions = "<0.1 || 0.2 || 0.3" })
-    }
-
     @Test("The list of iVersion has the notes of fifty versions before the one that is announced, the newest")
     func manyNotes() throws {
         var policy = try FeedExample.policy().policy
@@ -668,9 +634,5 @@ struct FeedLossTests {
         #expect(try losses(nil, rule) == ["a: The question names no platform."])
         let below = TestPolicy.rule("a") { $0.versions = "<1.2.0" }
         #expect(try losses(nil, below, [("platform", "windows")]) == ["a: The app has no release on windows."])
-        let crowded = try losses(.updates, rule) { policy in
-            policy.rules += (0..<2_000).map { number in TestPolicy.rule("r\(number)") { $0.versions = "<0.1" } }
-        }
-        #expect(crowded.count == 2_001 && crowded[0].contains("more than 2000 rules and releases in all"))
     }
 }

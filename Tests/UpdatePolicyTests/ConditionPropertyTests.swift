@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Conditions")
 struct ConditionPropertyTests {
-    @Test("A check finds the condition first that is not met when they are asked one by one")
+    @Test("A check meets a rule if it meets each condition when they are asked one by one")
     func random() throws {
         var generator = PolicyGenerator(.crowded, SeededGenerator())
         let seed = generator.random.seed
@@ -17,28 +17,44 @@ struct ConditionPropertyTests {
             let policy = try CompiledPolicy(generator.policy(rules: 20))
             for _ in 0..<10 {
                 let client = try generator.client()
-                let time = generator.time().microsecondsSince1970
+                let time = generator.time()
                 let app = policy.app(of: client)
-                let platform = policy.platformNumbers.number(of: client)
-                for group in [app?.rules, policy.rulesForEveryApp].compactMap(\.self) {
-                    let facts = CheckFacts(client, platform: platform, time: time, on: group.scales)
-                    var offers = OfferSearch(.pass)
-                    for index in group.rules.indices {
-                        let first = group.firstUnmetCondition(of: index, by: client, facts, app, &offers)
-                        let asked = Condition.allCases.first {
-                            !group.meets($0, group.rules[index], index, client, facts)
-                        }
-                        if let first { unmet.insert(first) }
-                        // Releases and the app decide these as well, which are not asked here.
-                        let isDecidedElsewhere = first == .target || first == .paused
-                        let isLater = asked.map { Self.order($0) >= first.map(Self.order) ?? 0 } ?? true
-                        #expect(isDecidedElsewhere ? isLater : asked == first, "seed \(seed)")
-                    }
+                var evaluator = Evaluator(policy, app, Asker(client), at: time)
+                for rule in policy.rules(of: app) {
+                    var offers: Offers?
+                    let facts = try #require(evaluator.facts(for: rule))
+                    let isMet = rule.group.isMet(rule.index, by: client, facts, app, &offers)
+                    let first = Condition.allCases.first { evaluator.verdict($0, of: rule) < .met }
+                    if let first { unmet.insert(first) }
+                    // A check does not come to the rules of an app that is paused.
+                    if first != .paused { #expect(isMet == (first == nil), "seed \(seed)") }
                 }
             }
         }
         #expect(unmet.count == Condition.allCases.count, "seed \(seed): only \(unmet)")
     }
 
-    private static func order(_ condition: Condition) -> Int { Condition.allCases.firstIndex(of: condition) ?? 0 }
+    @Test("A language is in the intervals of ranges that hold it, and in no other")
+    func languages() {
+        var random = SeededGenerator()
+        let seed = random.seed
+        print("languages: seed \(seed)")
+        let subtags = ["a", "de", "de1", "de!", "zh", "zh0", "", "\u{E9}", "*"]
+        func tag() -> String {
+            (0..<Int.random(in: 1...4, using: &random)).map { _ in random.pick(subtags) }
+                .joined(separator: random.pick(["-", "_"]))
+        }
+        for _ in 0..<2_000 {
+            let ranges = (0..<12).map { _ in tag() }.filter { !$0.isEmpty }
+            let scale = LanguageScale(ranges)
+            let some = Array(ranges.prefix(Int.random(in: 1...12, using: &random)))
+            let intervals = scale.ranks(of: some)
+            for language in (0..<5).map({ _ in LanguageTag(tag()) }) + ranges.map({ LanguageTag($0) }) {
+                let isHeld = some.contains { language.matches(LanguageTag($0)) }
+                let rank = scale.rank(of: language)
+                #expect(intervals.contains { $0.contains(rank) } == isHeld, "\(language) in \(some), seed \(seed)")
+            }
+            for (interval, next) in zip(intervals, intervals.dropFirst()) { #expect(interval.upper <= next.lower) }
+        }
+    }
 }

@@ -101,6 +101,14 @@ struct BrakeTests {
         _ = try await versiongate.status(
             saying: "its brake is on: lockouts are sent as plain messages, see its /ready")
         #expect(try await versiongate.run("status --format json").output.contains(#""brake""#))
+        for options in ["", "--explain "] {
+            let asked = try await versiongate.run(
+                "check \(options)bundle=com.example.doto version=1.1 platform=ios os=17")
+            #expect(asked.errors.contains("sends every lockout as a plain message"), "\(asked)")
+            let past = try await versiongate.run(
+                "check \(options)--at +1h bundle=com.example.doto version=1.1 platform=ios")
+            #expect(!past.errors.contains("plain message"), "\(past)")
+        }
     }
 
     /// Lockouts that were sent as messages are counted as messages.

@@ -34,4 +34,18 @@ struct CommandErrorTests {
                 == "\(waits)\nHint: Migrate again when they are done"
         )
     }
+
+    @Test("An edit that waits for one whose commit waits for a standby is not told to end it")
+    func waitsForStandby() {
+        let edit = OpenEdit(
+            processID: 42, role: "anna", application: "psql", mayBeEnded: true, waitsForStandby: true
+        )
+        #expect(
+            CommandError.waits(for: [edit], database: "d").description == """
+                somebody else is editing the same rows: process 42 of anna (psql), whose commit waits for a standby; \
+                nothing was changed on d; try again when they are done
+                """
+        )
+        #expect(!CommandError.waits(for: [edit], migrates: true, database: "d").description.contains("terminate"))
+    }
 }

@@ -61,7 +61,7 @@ struct DeploymentTests {
             let certificate = try await TestCertificate(in: folder, name: "nginx")
             let configuration = try String(contentsOf: RepositoryFile.url("deploy/nginx.conf"), encoding: .utf8)
                 .replacing("listen 8080 backlog=4096;", with: blocks[0].text)
-                .replacing(" resolve ", with: " ").replacing("listen 443", with: "listen 127.0.0.1:\(port)")
+                .replacing("listen 443", with: "listen 127.0.0.1:\(port)")
                 .replacing("/etc/nginx/chain.pem", with: certificate.certificate)
                 .replacing("/etc/nginx/key.pem", with: certificate.key)
                 .replacing("server-a:8080", with: "127.0.0.1:8081")

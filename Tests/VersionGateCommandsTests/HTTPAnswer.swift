@@ -33,8 +33,8 @@ struct HTTPAnswer {
         )
         if let certificate { exchange.tls.trustRoots = .file(certificate) }
         let answer = try await exchange.answer()
-        status = Int(answer.status.code)
-        headers = answer.headers
-        body = String(buffer: answer.body)
+        status = Int(answer.head.status.code)
+        headers = answer.head.headers
+        body = answer.body.map { String(buffer: $0) } ?? ""
     }
 }

@@ -17,7 +17,7 @@ struct HostileTextTests {
         let object: JSONValue = ["id": hostile, "title": hostile, "text": hostile, "link": hostile]
         let json = object.lines
         let message = Message(id: hostile, title: hostile, text: hostile, link: hostile)
-        let text = MessagesText.text([message], on: .file)
+        let text = [message].text(on: .file)
         #expect(text == "1. \(shown)  [\(shown)]\n   \(shown)\n   \(shown)")
         #expect(CommandError("the server answered\n\(hostile)").description == "the server answered\n\(shown)")
         let raw = "{\"id\":\"\(hostile)\"}\r\n"

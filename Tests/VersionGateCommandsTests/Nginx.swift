@@ -25,7 +25,7 @@ enum Nginx {
         try await StateFolder.with { folder in
             let source = RepositoryFile.url(api == nil ? "deploy/nginx.conf" : "deploy/nginx-gate.conf")
             var configuration = try String(contentsOf: source, encoding: .utf8)
-                .replacing(" resolve ", with: " ").replacing("server-a:8080", with: "127.0.0.1:\(ports.0)")
+                .replacing("server-a:8080", with: "127.0.0.1:\(ports.0)")
                 .replacing("server-b:8080", with: "127.0.0.1:\(ports.1)")
                 .replacing("server api:8080", with: "server 127.0.0.1:\(api ?? 0)")
                 .replacing("listen 8080", with: "listen 127.0.0.1:\(port)")

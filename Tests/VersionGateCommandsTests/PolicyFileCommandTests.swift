@@ -16,15 +16,9 @@ struct PolicyFileCommandTests {
         let row = PolicyChange.Row(
             table: "rules", key: "k", kind: .changed, columns: [.init(name: "os", before: "1", after: nil)]
         )
-        let report = PlanReport(
-            revision: 1,
-            change: PolicyChange(
-                id: 2, at: .init(secondsSince1970: 0), role: "r", osUser: nil, tool: nil, why: nil, undoes: nil,
-                rows: [row], counts: [.init(table: "rules", kind: .changed, rows: 1)]
-            ),
-            unchanged: "", ending: "", terminal: Terminal(width: 80, usesColor: true)
-        )
-        #expect(report.text.hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
+        let lines = ChangeText(terminal: Terminal(width: 80, usesColor: true), isPlan: true).lines(row)
+        #expect(
+            lines.joined(separator: "\n").hasPrefix("\u{1B}[33m~ rule k\u{1B}[0m\n    os: \u{1B}[31m1\u{1B}[0m -> "))
     }
 
     @Test(

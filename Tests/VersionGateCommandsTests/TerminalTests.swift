@@ -44,10 +44,32 @@ struct TerminalTests {
         )
     }
 
-    @Test("A table that is wider than the terminal by more than its last column is left to the terminal")
+    @Test("A table for whose words a terminal has no room leaves out the columns that may be, and says which")
     func tooWide() {
         let narrow = Self.table().text(on: Terminal(width: 20, usesColor: false))
         #expect(narrow == Self.table().text(on: .file))
+        var table = TextTable(["KEY", "STATUS", "WHO", "LAST CHANGE"], optional: [2, 3])
+        table.add([("update-1.2", nil), ("partly without lockout", nil), ("everyone", nil), ("change 12 by anna", nil)])
+        #expect(
+            table.text(on: Terminal(width: 46, usesColor: false)) == """
+                KEY         STATUS       WHO       LAST CHANGE
+                update-1.2  partly       everyone  change 12
+                            without                by anna
+                            lockout
+                """
+        )
+        #expect(
+            table.text(on: Terminal(width: 24, usesColor: false)) == """
+                KEY         STATUS
+                update-1.2  partly
+                            without
+                            lockout
+                Not shown, as the
+                terminal is too narrow:
+                WHO, LAST CHANGE.
+                """
+        )
+        #expect(!table.text(on: .file).contains("Not shown"))
     }
 
     @Test("Paragraphs break at blanks, keep their indentation, and leave commands whole")

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Reports
 import Subprocess
 import TestDatabase
 import TestSystem
@@ -65,13 +66,23 @@ struct TimeArgumentTests {
     @Test(
         "What is no time is refused with how one is written",
         arguments: [
-            "22", "22:00", "18:00 UTC", "", "+1h30", "2 hours", "-5", "+-2h", "26-12-24", "20261224T180000Z",
+            "22", "18:00 UTC", "", "+1h30", "2 hours", "-5", "+-2h", "26-12-24", "20261224T180000Z",
             "1.1.27 9:00",
         ]
     )
     func isNoTime(_ written: String) throws {
         let error = try #require(throws: CommandError.self) { try TimeArgument.parse(written) }
         #expect("\(error)".contains("write a day and a time"), "\(written): \(error)")
+    }
+
+    @Test("An hour without a day is refused with the day to write", arguments: ["22:00", "9am", "9:30 PM"])
+    func hasNoDay(_ written: String) throws {
+        let error = try #require(throws: CommandError.self) { try TimeArgument.parse(written) }
+        #expect("\(error)" == "write its day: 'today \(written)' or 'tomorrow \(written)'")
+        guard case .local = try TimeArgument.parse("tomorrow \(written)") else {
+            Issue.record("tomorrow \(written)")
+            return
+        }
     }
 }
 
@@ -151,7 +162,7 @@ struct ClockTests {
         let clock = try await connection.withSession { session in
             try DatabaseClock(session) { .now() }
         }
-        #expect(!clock.isOff && CommandClock.faults(clock, []).isEmpty)
+        #expect(!clock.isOff && Report.clockFaults(clock, []).isEmpty)
         let time = Timestamp(secondsSince1970: 100)
         func offset(_ asked: Int64, _ answered: Int64) -> Double {
             DatabaseClock(

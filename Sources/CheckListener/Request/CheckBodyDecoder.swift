@@ -118,7 +118,7 @@ struct CheckBodyDecoder {
         let first = position
         if let (name, value) = decodePlainMember() {
             do throws(ClientError) {
-                try client.setText(at: moved(name), to: moved(value))
+                try client.setMember(at: moved(name), to: .text(moved(value)))
             } catch {
                 throw fault(error, first)
             }

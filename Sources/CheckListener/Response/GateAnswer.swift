@@ -22,8 +22,8 @@ struct GateAnswer: Sendable {
         self.refusal = refusal
     }
 
-    /// The most steps that an event loop may take to answer.
-    static let mostSteps = 500
+    /// The most that an event loop may look at to answer: rules, and releases for each lockout.
+    static let mostSteps = 1_000
 
     /// Answers a question; nil where that takes more steps.
     init?(

@@ -144,31 +144,27 @@ final class YAMLReader {
         case YAML_MAPPING_START_EVENT:
             (anchor, tag) = (raw.data.mapping_start.anchor, raw.data.mapping_start.tag)
         case YAML_DOCUMENT_END_EVENT: event.isMarked = raw.data.document_end.implicit == 0
-        case YAML_ALIAS_EVENT:
-            throw PolicyFileFault(
-                event.position, "an alias",
-                hint: "Write the value out. A text that begins with * goes into quotation marks: \"*\""
-            )
         default: break
         }
-        if event.isPlain, let mark = event.text.first, "“”„‟‘’‚‛«»".contains(mark) {
-            throw PolicyFileFault(
-                event.position, "\(mark) is not a YAML quotation mark, so it is part of the text",
-                hint: "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
-            )
-        }
-        if anchor != nil {
-            throw PolicyFileFault(
-                event.position, "an anchor",
-                hint: "Write values out where they belong. A text that begins with & goes into quotation marks."
-            )
-        }
-        if tag != nil {
-            throw PolicyFileFault(
-                event.position, "a tag",
-                hint: "Values need no types. A text that begins with ! goes into quotation marks."
-            )
-        }
+        let refused: (message: String, hint: String)? =
+            if raw.type == YAML_ALIAS_EVENT {
+                ("an alias", "Write the value out. A text that begins with * goes into quotation marks: \"*\"")
+            } else if event.isPlain, let mark = event.text.first, "“”„‟‘’‚‛«»".contains(mark) {
+                (
+                    "\(mark) is not a YAML quotation mark, so it is part of the text",
+                    "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
+                )
+            } else if anchor != nil {
+                (
+                    "an anchor",
+                    "Write values out where they belong. A text that begins with & goes into quotation marks."
+                )
+            } else if tag != nil {
+                ("a tag", "Values need no types. A text that begins with ! goes into quotation marks.")
+            } else {
+                nil
+            }
+        if let refused { throw PolicyFileFault(event.position, refused.message, hint: refused.hint) }
         return event
     }
 
@@ -205,21 +201,23 @@ final class YAMLReader {
         }
         return PolicyFileFault(
             Self.position(state.problem_mark), "not YAML: \(context)\(problem)",
-            hint: Self.hint(context: context, problem: problem)
+            hint: Self.hints.first { (context + problem).contains($0.0) || $0.0.isEmpty }?.1
         )
     }
 
-    private static func hint(context: String, problem: String) -> String {
-        if context.contains("alias") { return "A text that begins with * goes into quotation marks: \"*\"" }
-        if context.contains("anchor") { return "A text that begins with & goes into quotation marks." }
-        if problem.contains("cannot start any token") {
-            return "Indent with spaces, not tabs; a text that begins with @, ` or % goes into quotation marks."
-        }
-        if problem.contains("mapping values are not allowed") {
-            return "A text with a colon and a space in it goes into quotation marks; or the line above lacks its colon."
-        }
-        return "Check the indentation and the quotation marks here and in the lines above."
-    }
+    private static let hints = [
+        ("alias", "A text that begins with * goes into quotation marks: \"*\""),
+        ("anchor", "A text that begins with & goes into quotation marks."),
+        (
+            "cannot start any token",
+            "Indent with spaces, not tabs; a text that begins with @, ` or % goes into quotation marks."
+        ),
+        (
+            "mapping values are not allowed",
+            "A text with a colon and a space in it goes into quotation marks; or the line above lacks its colon."
+        ),
+        ("", "Check the indentation and the quotation marks here and in the lines above."),
+    ]
 }
 
 /// A value of a YAML document with its position in the file. Scalars are kept as written, without a type.

@@ -71,6 +71,7 @@ extension Page {
     }
 
     private func summary(_ lockouts: [EnabledLockout], isBraked: Bool) -> String {
+        guard facts.policy != nil else { return "Which lockouts are in force is not known." }
         // Without the statuses of all of them it is not known how many are in force.
         let isKnown = lockouts.allSatisfy { $0.status != nil }
         let what = isKnown ? "in force" : "enabled"

@@ -28,11 +28,8 @@ package struct CheckCount: Sendable, Hashable {
     package var lockouts: Int
 
     package init(hour: Timestamp, kind: ClientKind?, checks: Int, messages: Int, lockouts: Int) {
-        self.hour = hour
-        self.kind = kind
-        self.checks = checks
-        self.messages = messages
-        self.lockouts = lockouts
+        (self.hour, self.kind) = (hour, kind)
+        (self.checks, self.messages, self.lockouts) = (checks, messages, lockouts)
     }
 }
 
@@ -43,10 +40,7 @@ package struct RuleCount: Sendable, Hashable {
     package var lockouts: Int
 
     package init(hour: Timestamp, rule: String, sent: Int, lockouts: Int) {
-        self.hour = hour
-        self.rule = rule
-        self.sent = sent
-        self.lockouts = lockouts
+        (self.hour, self.rule, self.sent, self.lockouts) = (hour, rule, sent, lockouts)
     }
 }
 
@@ -61,12 +55,8 @@ package struct LockoutCount: Sendable, Hashable {
     package var revision: Int64
 
     package init(rule: String, bundle: String?, minute: Timestamp, checks: Int, lockouts: Int, revision: Int64) {
-        self.rule = rule
-        self.bundle = bundle
-        self.minute = minute
-        self.checks = checks
-        self.lockouts = lockouts
-        self.revision = revision
+        (self.rule, self.bundle, self.minute) = (rule, bundle, minute)
+        (self.checks, self.lockouts, self.revision) = (checks, lockouts, revision)
     }
 }
 
@@ -78,8 +68,6 @@ package struct MergedCount: Sendable, Hashable {
     package var checks: Int
 
     package init(hour: Timestamp, bundle: String, checks: Int) {
-        self.hour = hour
-        self.bundle = bundle
-        self.checks = checks
+        (self.hour, self.bundle, self.checks) = (hour, bundle, checks)
     }
 }

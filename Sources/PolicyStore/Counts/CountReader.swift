@@ -101,8 +101,7 @@ package struct CountReader {
     }
 
     /// Selects the days; a row that is a rolled-up day counts as a whole.
-    static let isRecent =
-        "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC') AND \(isOver)"
+    static let isRecent = "hour >= date_trunc('day', now() - $1::int8 * interval '1 day', 'UTC') AND \(isOver)"
 
     /// Leaves out hours in the future, of a server with a wrong clock, which may be ahead by up to an hour.
     static let isOver = "hour <= now() + interval '1 hour'"
@@ -164,16 +163,10 @@ package struct CountPeriod: Sendable, Equatable {
     package init(days: Int, at time: Timestamp) {
         self.days = max(1, days)
         end = time
-        let day: Int64 = 86_400_000_000
-        if self.days == 1 {
-            step = .hour
-            let last = CountStore.startOfHour(time)
-            starts = (0..<24).map { last.advanced(byMicroseconds: ($0 - 23) * day / 24) }
-        } else {
-            step = .day
-            let last = CountStore.startOfDay(time, daysAgo: 0)
-            starts = (0...Int64(self.days)).map { last.advanced(byMicroseconds: ($0 - Int64(days)) * day) }
-        }
+        step = self.days == 1 ? .hour : .day
+        let (length, count) = step == .hour ? (CountStore.hour, 24) : (CountStore.day, Int64(self.days) + 1)
+        let last = CountStore.start(of: length, time)
+        starts = (1...count).map { last.advanced(byMicroseconds: ($0 - count) * length) }
     }
 
     package var start: Timestamp { starts[0] }

@@ -40,7 +40,16 @@ extension CountStore {
         var step = RollUpStep()
 
         func delete(from table: CountedTable, before first: Timestamp) throws {
-            step.deleted += try session.query(deletion(from: table), [first, rowsPerStep, tooFar]).value(as: Int.self)
+            let (name, time) = (table.name, table.time)
+            let deleted = try session.query(
+                """
+                DELETE FROM \(name) WHERE ctid = ANY (
+                    ARRAY(SELECT ctid FROM \(name) WHERE \(time) < $1 OR \(time) > $3 ORDER BY \(time) LIMIT $2)
+                )
+                """,
+                [first, rowsPerStep, tooFar]
+            )
+            step.deleted += deleted.affectedRows
         }
         try delete(from: .lockouts, before: yesterday)
         for table in CountedTable.all {
@@ -61,29 +70,15 @@ extension CountStore {
         return try session.query("SELECT pg_try_advisory_xact_lock($1)", [advisoryLock]).value()
     }
 
-    private static let hour: Int64 = 3_600_000_000
-    private static let day: Int64 = 24 * hour
+    static let hour: Int64 = 3_600_000_000
+    static let day: Int64 = 24 * hour
 
     static func startOfDay(_ time: Timestamp, daysAgo: Int64) -> Timestamp {
         start(of: day, time).advanced(byMicroseconds: -daysAgo * day)
     }
 
-    static func startOfHour(_ time: Timestamp) -> Timestamp { start(of: hour, time) }
-
-    private static func start(of period: Int64, _ time: Timestamp) -> Timestamp {
+    static func start(of period: Int64, _ time: Timestamp) -> Timestamp {
         Timestamp(microsecondsSince1970: time.microsecondsSince1970.flooredQuotient(by: period) * period)
-    }
-
-    private static func deletion(from table: CountedTable) -> String {
-        let (name, time) = (table.name, table.time)
-        return """
-            WITH deleted AS (
-                DELETE FROM \(name) WHERE ctid = ANY (
-                    ARRAY(SELECT ctid FROM \(name) WHERE \(time) < $1 OR \(time) > $3 ORDER BY \(time) LIMIT $2)
-                ) RETURNING \(time)
-            )
-            SELECT count(*) FROM deleted
-            """
     }
 
     /// The first hour before `$1` that is not the first of its day. It uses the index to skip from hour to hour, because
@@ -130,7 +125,7 @@ extension CountStore {
     ) throws -> Int? {
         guard try begin(session, statementTimeout: "30s") else { return nil }
         let start = startOfDay(day, daysAgo: 0)
-        let end = startOfHour(min(now, startOfDay(day, daysAgo: -1)))
+        let end = Self.start(of: hour, min(now, startOfDay(day, daysAgo: -1)))
         let bundles = try session.query(
             """
             SELECT bundle FROM public.check_counts WHERE hour >= $1 AND hour < $2 AND bundle IS NOT NULL

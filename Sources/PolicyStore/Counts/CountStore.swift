@@ -4,9 +4,22 @@ import UpdatePolicy
 package enum CountStore {
     package static func add(_ batch: CountBatch, _ session: PostgresSession) throws {
         try session.setTimeouts(statement: statementTimeout)
-        try session.query(addition, parameters(of: batch))
-        guard !batch.lockouts.isEmpty else { return }
-        try session.query(lockoutAddition, parameters(of: batch.lockouts))
+        let (checks, rules, merged, lockouts) = (batch.checks, batch.rules, batch.merged, batch.lockouts)
+        let counted: [(any PostgresEncodable)?] = [
+            checks.map(\.hour), checks.map { $0.kind?.bundle }, checks.map { $0.kind?.platform },
+            checks.map { $0.kind?.version }, checks.map { $0.kind?.build }, checks.map { $0.kind?.region },
+            checks.map { $0.kind?.os }, checks.map { Int64($0.checks) }, checks.map { Int64($0.messages) },
+            checks.map { Int64($0.lockouts) },
+            rules.map(\.hour), rules.map(\.rule), rules.map { Int64($0.sent) }, rules.map { Int64($0.lockouts) },
+            merged.map(\.hour), merged.map(\.bundle), merged.map { Int64($0.checks) },
+        ]
+        try session.query(addition, counted)
+        guard !lockouts.isEmpty else { return }
+        let lockedOut: [(any PostgresEncodable)?] = [
+            lockouts.map(\.minute), lockouts.map(\.rule), lockouts.map(\.bundle), lockouts.map(\.revision),
+            lockouts.map { Int64($0.checks) }, lockouts.map { Int64($0.lockouts) },
+        ]
+        try session.query(CountedTable.lockouts.addition(ofParametersFrom: 1), lockedOut)
     }
 
     static let statementTimeout = "10s"
@@ -19,41 +32,6 @@ package enum CountStore {
         )
         \(CountedTable.rules.addition(ofParametersFrom: 11))
         """
-
-    private static func parameters(of batch: CountBatch) -> [(any PostgresEncodable)?] {
-        [
-            batch.checks.map(\.hour),
-            batch.checks.map { $0.kind?.bundle },
-            batch.checks.map { $0.kind?.platform },
-            batch.checks.map { $0.kind?.version },
-            batch.checks.map { $0.kind?.build },
-            batch.checks.map { $0.kind?.region },
-            batch.checks.map { $0.kind?.os },
-            batch.checks.map { Int64($0.checks) },
-            batch.checks.map { Int64($0.messages) },
-            batch.checks.map { Int64($0.lockouts) },
-            batch.rules.map(\.hour),
-            batch.rules.map(\.rule),
-            batch.rules.map { Int64($0.sent) },
-            batch.rules.map { Int64($0.lockouts) },
-            batch.merged.map(\.hour),
-            batch.merged.map(\.bundle),
-            batch.merged.map { Int64($0.checks) },
-        ]
-    }
-
-    private static let lockoutAddition = CountedTable.lockouts.addition(ofParametersFrom: 1)
-
-    private static func parameters(of lockouts: [LockoutCount]) -> [(any PostgresEncodable)?] {
-        [
-            lockouts.map(\.minute),
-            lockouts.map(\.rule),
-            lockouts.map(\.bundle),
-            lockouts.map(\.revision),
-            lockouts.map { Int64($0.checks) },
-            lockouts.map { Int64($0.lockouts) },
-        ]
-    }
 
     package struct Blow: Sendable {
         package let rules: Int

@@ -52,8 +52,7 @@ struct CountedTable {
 
     /// A statement that adds rows whose columns are arrays: the parameters from a number on.
     func addition(ofParametersFrom first: Int) -> String {
-        let types =
-            ["timestamptz"] + keys.map { $0 == "revision" ? "bigint" : "text" } + sums.map { _ in "bigint" }
+        let types = ["timestamptz"] + keys.map { $0 == "revision" ? "bigint" : "text" } + sums.map { _ in "bigint" }
         let arrays = types.enumerated().map { "$\(first + $0)::\($1)[]" }.joined(separator: ", ")
         let columns = ([time] + keys + sums).joined(separator: ", ")
         return addition(of: "unnest(\(arrays)) AS added (\(columns))")

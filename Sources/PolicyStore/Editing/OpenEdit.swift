@@ -8,10 +8,13 @@ package struct OpenEdit: Sendable, Decodable {
     package let role: String
     package let application: String
     package let mayBeEnded: Bool
+    /// Whether it is committed, and waits for a standby to have it: to end it would show it before. False where that is hidden.
+    package var waitsForStandby = false
 
     package var words: String {
         let what = processID.map { "process \($0)" } ?? "the prepared transaction \(prepared ?? "")"
-        return "\(what) of \(role)" + (application.isEmpty ? "" : " (\(application))")
+        let state = waitsForStandby ? ", whose commit waits for a standby" : ""
+        return "\(what) of \(role)" + (application.isEmpty ? "" : " (\(application))") + state
     }
 
     package var ending: String {
@@ -29,7 +32,8 @@ package struct OpenEdit: Sendable, Decodable {
                 coalesce(session.application_name, '') AS application,
                 coalesce(pg_has_role(session.usesysid, 'USAGE')
                     OR pg_has_role('pg_signal_backend', 'USAGE')
-                        AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = session.usesysid), false) AS may_be_ended
+                        AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = session.usesysid), false) AS may_be_ended,
+                coalesce(session.wait_event = 'SyncRep', false) AS waits_for_standby
             FROM pg_locks AS held
             LEFT JOIN pg_stat_activity AS session ON session.pid = held.pid
             LEFT JOIN pg_locks AS own ON held.pid IS NULL AND own.pid IS NULL

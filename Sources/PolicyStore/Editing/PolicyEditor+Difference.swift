@@ -155,7 +155,7 @@ extension PolicyRefusal {
     fileprivate init(_ error: PostgresError, in difference: PolicyDifference) {
         self.error = error
         table = error.table.flatMap(PolicyTable.init)
-        let key = PolicyFault(error)?.row ?? [:]
+        let key = PolicyFault(error.dataType)?.row ?? [:]
         let edit = difference.edits.first { [table] in !key.isEmpty && $0.table == table && $0.after?.has(key) == true }
         index = edit?.index
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import UpdatePolicy
 
@@ -23,7 +24,9 @@ extension PolicyEditor {
         do {
             return try session.query(sql).value()
         } catch {
-            guard error.constraint == "lockout_needs_consent", let keys = PolicyFault(error)?.row?["key"] ?? nil else {
+            guard error.constraint == "lockout_needs_consent",
+                let keys = PolicyFault(error.dataType)?.row?["key"] ?? nil
+            else {
                 throw error
             }
             try session.execute("ROLLBACK TO before_validation")
@@ -75,4 +78,23 @@ extension PolicyEditor {
                 END
         )
         """
+}
+
+/// What the database says for programs of a refusal or a warning, as `versiongate_internal.refuse` describes it.
+package struct PolicyFault: Decodable, Sendable {
+    /// The cure on a command line; nil where the hint fits there. Commands stand in backticks, values in braces.
+    package let command: String?
+    package let file: String?
+    package let hint: String?
+    /// The columns that tell the row which a guard has refused; nil is NULL.
+    package let row: [String: String?]?
+    package let words: [String: String?]?
+
+    /// - Parameter json: The data type of an error or a notice; nil if PostgreSQL refused or warned by itself.
+    package init?(_ json: String?) {
+        guard let json, let fault = try? JSONDecoder().decode(PolicyFault.self, from: Data(json.utf8)) else {
+            return nil
+        }
+        self = fault
+    }
 }

@@ -9,8 +9,7 @@ package struct PolicyEditor {
     let assumesConsent: Bool
 
     package func insert<Record>(_ values: [ColumnValue<Record>]) throws {
-        let key = values.first { $0.name == Record.columns.first?.name }?.json
-        try adding(key, to: Record.table) { _ = try write(.insert, [], values) }
+        try write(.insert, [], values)
     }
 
     package func upsert<Record>(where key: [ColumnValue<Record>], set values: [ColumnValue<Record>]) throws {
@@ -37,17 +36,16 @@ package struct PolicyEditor {
         _ key: [ColumnValue<Record>],
         _ values: [ColumnValue<Record>]
     ) throws -> Int {
-        for case (.duration, .string(let text)) in values.map({ ($0.type, $0.json) }) { try requireReadable(text) }
         func members(_ values: [ColumnValue<Record>]) -> [String: JSONValue] {
             Dictionary(values.map { ($0.name, $0.json) }) { $1 }
         }
         return try write([RowEdit(table: Record.table, kind: kind, key: members(key), values: members(values))])
     }
 
-    /// Removes the planned steps of a rule and keeps the percentage that is in force now.
-    package func keepRolloutInForce(rule key: String) throws {
+    /// Removes the planned steps of a rule, and gives it a percentage; without one it keeps that which is in force now.
+    package func setRollout(rule key: String, to percent: String? = nil) throws {
         try lock(where: [.init(\Rule.key, key)])
-        let rollout = try session.query("SELECT rollout_at($1, now())::text", [key]).value(as: String.self)
+        let rollout = try percent ?? session.query("SELECT rollout_at($1, now())::text", [key]).value()
         try delete(where: [ColumnValue<RolloutStep>.owner(key)])
         try update(where: [.init(\Rule.key, key)], set: [.init(\.rollout, written: rollout), .init(\.heldAt, nil)])
     }
@@ -82,32 +80,9 @@ package struct PolicyEditor {
         }
         var changes: [(String, JSONValue?)] = [("key", .string(new)), ("enabled", .boolean(enabled))]
         changes.append(("bundle", bundle.map { .string($0) }))
-        let added = try adding(.string(new), to: .rules) { try copy(.rules, where: "key", .object(changes)) }
+        let added = try copy(.rules, where: "key", .object(changes))
         for table in [PolicyTable.ruleTexts, .rolloutSteps] { _ = try copy(table, where: "rule", ["rule": new]) }
         return added > 0
-    }
-
-    private func adding<Result>(_ key: JSONValue?, to table: PolicyTable, _ body: () throws -> Result) throws -> Result
-    {
-        do {
-            return try body()
-        } catch let error as PostgresError
-            where error.sqlState == .uniqueViolation && error.table == table.rawValue
-            && (table == .apps || table == .rules)
-        {
-            guard case .string(let key)? = key else { throw error }
-            throw RefusedEdit.exists(table, key)
-        }
-    }
-
-    /// Reads a length of time by itself: an error of the whole statement would not say which it is about.
-    private func requireReadable(_ duration: String) throws {
-        do {
-            try session.query("SELECT $1::text::interval", [duration])
-        } catch {
-            guard error.sqlState?.isDataException == true else { throw error }
-            throw RefusedEdit.unreadableDuration(duration)
-        }
     }
 
     /// Holds the steps of a rule from now on; an earlier hold stays.
@@ -121,31 +96,20 @@ package struct PolicyEditor {
         try session.query("SELECT public.resume_rule($1)", [key])
     }
 
-    /// Makes an edit of a rule by the function for the role `versiongate_brake`, if the login may use no other way, and
-    /// returns whether it is done: no where the edit does more than a brake may.
-    package func brake(rule key: String, _ values: [ColumnValue<Rule>]) throws -> Bool {
-        let brakes = ["enabled": "disable", "lockout": "lockout"]
-        guard values.count == 1, case .boolean(false) = values[0].json, let brake = brakes[values[0].name],
-            try mayOnlyBrake
-        else { return false }
-        try session.query("SELECT public.brake_rule($1, $2)", [key, brake])
-        return true
-    }
-
-    package func brake(app bundle: String, _ values: [ColumnValue<App>]) throws -> Bool {
-        guard values.count == 1, case .boolean(true) = values[0].json, values[0].name == "paused", try mayOnlyBrake
-        else { return false }
-        try session.query("SELECT public.brake_app($1)", [bundle])
+    /// Makes an edit of a rule or an app by the function for the role `versiongate_brake`, if the login may use no other
+    /// way, and returns whether it is done: no where the edit does more than a brake may.
+    package func brake<Record>(_ key: String, _ values: [ColumnValue<Record>]) throws -> Bool {
+        guard values.count == 1, case .boolean(let flag) = values[0].json else { return false }
+        let calls = [
+            "enabled false": "brake_rule($1, 'disable')", "lockout false": "brake_rule($1, 'lockout')",
+            "paused true": "brake_app($1)",
+        ]
+        guard let call = calls["\(values[0].name) \(flag)"], try mayOnlyBrake else { return false }
+        try session.query("SELECT public.\(call)", [key])
         return true
     }
 
     package var mayOnlyBrake: Bool {
         get throws { try session.query("SELECT versiongate_internal.may_only('brake')").value(as: Bool.self) }
     }
-}
-
-/// An edit that PostgreSQL itself refuses, where only prose in the language of the server would say of which value.
-package enum RefusedEdit: Error, Sendable {
-    case exists(PolicyTable, String)
-    case unreadableDuration(String)
 }

@@ -159,10 +159,7 @@ package struct EditAuthor: Sendable {
     package let osUser: String?
     package let why: String?
 
-    package init(osUser: String?, why: String?) {
-        self.osUser = osUser
-        self.why = why
-    }
+    package init(osUser: String?, why: String?) { (self.osUser, self.why) = (osUser, why) }
 }
 
 package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
@@ -174,8 +171,8 @@ package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .otherRevision(let revision, let expected, let change):
-            "the policy is at revision \(revision), not at \(expected)" + (change.map(Self.origin) ?? "")
+        case .otherRevision(let revision, let expected, _):
+            "the policy is at revision \(revision), not at \(expected)"
         case .overtaken:
             "the policy was changed by somebody else meanwhile; nothing was changed; repeat it"
         case .changedSinceReview(let revision):
@@ -184,14 +181,5 @@ package enum PolicyConflict: Error, Sendable, CustomStringConvertible {
         case .tooManyEdits:
             "the policy is changed by others faster than this edit can be judged; nothing was changed; repeat it later"
         }
-    }
-
-    private static func origin(of change: PolicyChange) -> String {
-        var text = "\nChange \(change.id) by \(change.author)"
-        if let tool = change.tool { text += " with \(tool)" }
-        text += ", \(change.at)"
-        if let why = change.why { text += " (\(why))" }
-        let rows = change.rows.prefix(3).map { "\($0.table) \($0.key)" }.joined(separator: ", ")
-        return text + ": \(rows)\(change.rows.count > 3 ? " and \(change.rows.count - 3) more" : "")"
     }
 }

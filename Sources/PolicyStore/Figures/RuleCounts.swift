@@ -11,9 +11,7 @@ package final class RuleCounts {
 
     /// - Parameter policy: What its app has, and the rules for every app; for a rule for every app all apps.
     package init(of rule: Rule, in policy: Policy, days: Int, at time: Timestamp, _ session: PostgresSession) {
-        self.rule = rule
-        self.policy = policy
-        self.time = time
+        (self.rule, self.policy, self.time) = (rule, policy, time)
         period = CountPeriod(days: days, at: time)
         reader = CountReader(session)
     }
@@ -49,18 +47,12 @@ package final class RuleCounts {
         {
             stages.removeLast()
         }
-        func shares(_ part: (RuleImpact.Reach) -> Double) -> [Double?] {
-            stages.map { whole > 0 ? part($0.1) / whole : nil }
-        }
         let names = stages.map { Self.name(of: $0.0) }
         return Chart(
             name: name, question: "Who does \(rule.key) reach?", answer: reachAnswer(impact), shape: .bars,
             unit: .share, axis: .names(names.map { $0.text(at: nil, time: NumberText.minute) }), sentences: names,
-            series: rule.lockout
-                ? [
-                    Chart.Series(name: Chart.lockout, values: shares(\.lockouts)),
-                    Chart.Series(name: "message alone", values: shares { max(0, $0.messages - $0.lockouts) }),
-                ] : [Chart.Series(name: "message", values: shares(\.messages))],
+            series: Self.series(
+                stages.map { whole > 0 ? ($0.1.messages / whole, $0.1.lockouts / whole) : nil }, splits: rule.lockout),
             checks: stages.map { _ in impact.checks }
         )
     }
@@ -80,6 +72,15 @@ package final class RuleCounts {
         let precision = impact.uncounted.subtracting([.rollout]).isEmpty ? "about" : "at most"
         return "Of the \(NumberText.checks(impact.checks)) of \(period) it reaches \(precision) \(text(now, "now"))"
             + "; \(text(all, "at 100 %"))."
+    }
+
+    /// Messages, or those with the lockout apart from those without.
+    private static func series(_ values: [(messages: Double, lockouts: Double)?], splits: Bool) -> [Chart.Series] {
+        guard splits else { return [Chart.Series(name: "message", values: values.map { $0?.messages })] }
+        return [
+            Chart.Series(name: Chart.lockout, values: values.map { $0?.lockouts }),
+            Chart.Series(name: "message alone", values: values.map { $0.map { max(0, $0.messages - $0.lockouts) } }),
+        ]
     }
 
     private static func name(of stage: RuleImpact.Stage) -> Sentence {
@@ -118,12 +119,8 @@ package final class RuleCounts {
         return Chart(
             name: name, question: "How often is \(rule.key) sent?", answer: answer, shape: .stackedAreas,
             unit: .checks, axis: .time(period.starts),
-            series: all.lockouts == 0
-                ? [Chart.Series(name: "message", values: sent.map { $0.map { Double($0.sent) } })]
-                : [
-                    Chart.Series(name: Chart.lockout, values: sent.map { $0.map { Double($0.lockouts) } }),
-                    Chart.Series(name: "message alone", values: sent.map { $0.map { Double($0.sent - $0.lockouts) } }),
-                ],
+            series: Self.series(
+                sent.map { $0.map { (Double($0.sent), Double($0.lockouts)) } }, splits: all.lockouts > 0),
             marks: try Chart.marks(HistoryFilter(rule: rule.key, since: period.start), reader.session)
         )
     }

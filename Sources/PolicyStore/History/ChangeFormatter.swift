@@ -84,13 +84,7 @@ package struct ChangeFormatter: Sendable {
         guard let table = PolicyTable(rawValue: row.table) else { return row.columns }
         return row.columns.filter { column in
             guard let known = table.columns.first(where: { $0.name == column.name }) else { return false }
-            let usual: String? =
-                switch known.defaultValue {
-                case .boolean(let flag): String(flag)
-                case .integer(let number): String(number)
-                case .percentage(let percentage): percentage.description
-                default: nil
-                }
+            let usual = known.defaultValue.flatMap { $0 == .null ? nil : $0.jsonValue.text }
             return known.role != .identity && (usual == nil || (column.before ?? column.after) != usual)
         }
     }

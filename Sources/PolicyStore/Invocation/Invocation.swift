@@ -117,12 +117,3 @@ package struct PrintedCommand: CustomStringConvertible, Sendable {
 
     package static func text(_ words: String) -> String { "\(PrintedCommand(words))" }
 }
-
-package protocol ErrorWithCommand: Error, CustomStringConvertible {
-    /// The fault and what to do about it; `command` makes a command that can be typed of its words.
-    func description(command: (String) -> String) -> String
-}
-
-extension ErrorWithCommand {
-    package var description: String { description { "versiongate \($0)" } }
-}

@@ -1,4 +1,4 @@
-package enum SchemaError: ErrorWithCommand, Hashable {
+package enum SchemaError: Error, CustomStringConvertible, Hashable {
     case notInstalled
     case older(pending: [String])
     case newer(unknown: [String])
@@ -11,13 +11,13 @@ package enum SchemaError: ErrorWithCommand, Hashable {
     case unsafe([SchemaFault])
     case locked(by: String)
 
-    package func description(command: (String) -> String) -> String {
+    package var description: String {
         switch self {
         case .notInstalled:
-            "the database has no schema of versiongate; create it with `\(command("migrate"))`"
+            "the database has no schema of versiongate; create it with `\(PrintedCommand("migrate"))`"
         case .older(let pending):
             "the database's schema is older than this binary (\(pending.joined(separator: ", ")) pending); "
-                + "bring it up to date with `\(command("migrate"))`"
+                + "bring it up to date with `\(PrintedCommand("migrate"))`"
         case .newer(let unknown):
             "the database's schema is newer than this binary, which does not know "
                 + "\(unknown.joined(separator: ", ")); use the newer versiongate that made it"
@@ -37,7 +37,7 @@ package enum SchemaError: ErrorWithCommand, Hashable {
                 + "unreleased one, see CHANGELOG.md: export its policy, and apply it to a new database)"
         case .unrecorded:
             "the database has tables of versiongate and no record of its migrations, as their files were run by hand; "
-                + "make a new database with `\(command("migrate"))`, or with psql and what `\(command("migrate --print"))` "
+                + "make a new database with `\(PrintedCommand("migrate"))`, or with psql and what `\(PrintedCommand("migrate --print"))` "
                 + "prints, which keeps the record"
         case .unsafe(let faults):
             faults.map { "\($0.fault)\nHint: \($0.remedy)" }.joined(separator: "\n")

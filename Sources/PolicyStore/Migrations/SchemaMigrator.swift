@@ -13,9 +13,7 @@ package struct SchemaMigrator: Sendable {
     private static let advisoryLock: Int64 = 0x7665_7273_6761_7465
 
     package init(migrations: [Migration] = Migration.all, lockTimeout: String = "10s", logger: Logger) {
-        self.migrations = migrations
-        self.lockTimeout = lockTimeout
-        self.logger = logger
+        (self.migrations, self.lockTimeout, self.logger) = (migrations, lockTimeout, logger)
     }
 
     package func status(_ connection: PostgresConnection) async throws -> SchemaStatus {

@@ -62,7 +62,7 @@ package enum PolicyReader {
         var policy = try tables.policy()
         if let revision {
             policy.revision = revision
-            policy.token += "@\(revision)"
+            policy.token = try PolicyHistory(session).version(of: revision).token
         }
         return policy
     }
@@ -180,8 +180,9 @@ package struct PolicyVersion: Sendable, Hashable, Decodable {
     /// A UUID that is new for every change, so that two histories with the same revisions differ.
     package let token: String
 
-    package init(revision: Int64, token: String) {
-        self.revision = revision
-        self.token = token
-    }
+    package init(revision: Int64, token: String) { (self.revision, self.token) = (revision, token) }
+}
+
+extension Policy {
+    package var version: PolicyVersion { PolicyVersion(revision: revision, token: token) }
 }

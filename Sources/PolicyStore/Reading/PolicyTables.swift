@@ -37,30 +37,18 @@ struct PolicyTables {
     private func apps() throws -> [App] {
         let links: [UTF8Text: [StoreLink]] = try children(where: condition)
         let templates: [UTF8Text: [FeedTemplate]] = try children(where: condition)
-        let reader = RecordReader<App>(detail, from: 0)
-        return try query("SELECT \(reader.selectList) FROM \(rows(of: .apps)) WHERE \(condition) ORDER BY bundle").map {
-            row in
-            var app = try reader.record(row)
+        return try records(by: "bundle") { app, _ in
             app.storeLinks = links[UTF8Text(app.bundle)] ?? []
             app.feedTemplates = templates[UTF8Text(app.bundle)] ?? []
-            return app
         }
     }
 
     private func releases() throws -> [Release] {
         let notes: [UTF8Text: [ReleaseNote]] = try children(
             where: condition(on: "release", of: .releases, by: "id"))
-        let reader = RecordReader<Release>(detail, from: 1)
-        return try query(
-            """
-            SELECT id::bigint, \(reader.selectList) FROM \(rows(of: .releases)) WHERE \(condition)
-            ORDER BY \(detail == .served ? "id" : Self.orderOfReleases)
-            """
-        ).map { row in
-            var release = try reader.record(row)
+        return try records(by: detail == .served ? "id" : Self.orderOfReleases, first: ["id::bigint"]) { release, row in
             release.id = try row.decode(0)
             release.notes = notes[UTF8Text("\(release.id)")] ?? []
-            return release
         }
     }
 
@@ -86,15 +74,26 @@ struct PolicyTables {
                 AttributeCondition(name: try row.decode("name"), values: try row.decode("values"))
             )
         }
-        let reader = RecordReader<Rule>(detail, from: 0)
-        return try query("SELECT \(reader.selectList) FROM \(rows(of: .rules)) WHERE \(condition) ORDER BY key").map {
-            row in
-            var rule = try reader.record(row)
+        return try records(by: "key") { rule, _ in
             let key = UTF8Text(rule.key)
             rule.attributes = attributes[key]
             rule.texts = texts[key] ?? []
             rule.steps = steps[key] ?? []
-            return rule
+        }
+    }
+
+    private func records<Record: PolicyRecord>(
+        by order: String,
+        first columns: [String] = [],
+        _ complete: (inout Record, PostgresRow) throws -> Void
+    ) throws -> [Record] {
+        let reader = RecordReader<Record>(detail, from: columns.count)
+        let list = (columns + [reader.selectList]).joined(separator: ", ")
+        return try query("SELECT \(list) FROM \(rows(of: Record.table)) WHERE \(condition) ORDER BY \(order)").map {
+            row in
+            var record = try reader.record(row)
+            try complete(&record, row)
+            return record
         }
     }
 

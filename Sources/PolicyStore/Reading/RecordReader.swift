@@ -34,9 +34,6 @@ struct RecordReader<Record: PolicyRecord> {
     private static func expression(_ column: ColumnDefinition, _ detail: PolicyDetail) -> String {
         let name = column.name
         switch column.type {
-        case .text, .key, .bundle, .language, .platform, .version, .range, .texts, .platforms, .boolean, .time,
-            .attributes, .bigInteger:
-            return name
         case .integer: return "\(name)::int8"
         case .percentage: return "(\(name) * 100)::int4"
         case .duration:
@@ -48,6 +45,7 @@ struct RecordReader<Record: PolicyRecord> {
                     (extract(epoch FROM \(name)) * 1000000)::int8 - extract(day FROM \(name))::int8 * 86400000000
                 ] END
                 """
+        default: return name
         }
     }
 

@@ -66,11 +66,6 @@ package struct PolicyReports {
         get throws { try PolicyHistory(session) }
     }
 
-    package func historyJSON(_ filter: HistoryFilter) throws -> String {
-        let entries = try historyObjects(filter)
-        return entries.isEmpty ? "[]" : "[\n" + entries.joined(separator: ",\n") + "\n]"
-    }
-
     package func historyObjects(_ filter: HistoryFilter) throws -> [String] {
         try session.query(
             """

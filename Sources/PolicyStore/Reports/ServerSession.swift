@@ -43,7 +43,7 @@ package struct ServerSession: Sendable, Hashable {
         case counts
 
         /// The word is for the name of a session, where there is little room.
-        private var texts: (word: String, sentence: String) {
+        fileprivate var texts: (word: String, sentence: String) {
             switch self {
             case .certificate: ("cert", "apps may refuse its certificate")
             case .disk: ("disk", "it cannot keep the policy on its disk")
@@ -56,7 +56,6 @@ package struct ServerSession: Sendable, Hashable {
         }
 
         package var sentence: String { texts.sentence }
-        fileprivate var word: String { texts.word }
     }
 
     package struct Description: Sendable {
@@ -68,7 +67,7 @@ package struct ServerSession: Sendable, Hashable {
             let seconds = Int(-databaseClockOffset.rounded())
             let isOff = abs(databaseClockOffset) > DatabaseClock.tolerance
             let remarks =
-                (isOff ? ["clock \(seconds > 0 ? "+" : "")\(seconds) s"] : []) + faults.map { "no \($0.word)" }
+                (isOff ? ["clock \(seconds > 0 ? "+" : "")\(seconds) s"] : []) + faults.map { "no \($0.texts.word)" }
             text = ServerSession.mark + (["\(revision)"] + remarks).joined(separator: ", ") + " on "
             self.address = address.filter { $0.isASCII && !$0.isWhitespace }
         }
@@ -94,7 +93,7 @@ package struct ServerSession: Sendable, Hashable {
     }
 
     package static func all(_ session: PostgresSession) throws -> [ServerSession] {
-        let faults = Fault.allCases.map(\.word).joined(separator: "|")
+        let faults = Fault.allCases.map(\.texts.word).joined(separator: "|")
         return try session.query(
             """
             SELECT pid, words[4] AS address, words[1]::int8 AS revision, coalesce(words[2]::int8, 0) AS clock, words[3] AS faults
@@ -110,7 +109,7 @@ package struct ServerSession: Sendable, Hashable {
             return ServerSession(
                 processID: try row.decode("pid"), address: try row.decode("address"),
                 revision: try row.decode("revision"), clockOffset: try row.decode("clock"),
-                faults: Fault.allCases.filter { said.contains("no \($0.word)") }
+                faults: Fault.allCases.filter { said.contains("no \($0.texts.word)") }
             )
         }
     }

@@ -197,11 +197,10 @@ package struct AddedUser: Sendable, Hashable {
     package let earlier: UserRole?
 }
 
-package struct PolicyUserError: ErrorWithCommand {
-    private let text: String
+package struct PolicyUserError: Error, CustomStringConvertible {
+    package let description: String
 
-    fileprivate init(_ text: String) { self.text = text }
-    package func description(command _: (String) -> String) -> String { text }
+    fileprivate init(_ description: String) { self.description = description }
 
     fileprivate static func mayDoEverything(_ name: String) -> Self {
         Self(

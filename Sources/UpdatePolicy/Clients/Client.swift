@@ -130,17 +130,6 @@ package struct Client: Sendable {
         }
     }
 
-    /// Takes over a member whose value is a text, by its name; both must be valid UTF-8 among the bytes that were appended.
-    ///
-    /// - Throws: as ``set(_:to:)-(UTF8Text,MemberValue)`` does.
-    package mutating func setText(at name: Range<Int>, to text: Range<Int>) throws(ClientError) {
-        if let field = withBytes(name, { ClientField(name: $0) }) {
-            try set(field, toText: text)
-        } else {
-            try setAttribute(at: name, to: .text(text))
-        }
-    }
-
     private mutating func setAttribute(at name: Range<Int>, to value: MemberRange) throws(ClientError) {
         let text: Range<Int>? =
             switch value {

@@ -22,10 +22,8 @@ final class CompiledApp: Sendable {
     let links: [Link]
     let releaseRows: [Release]
 
-    /// The releases that somebody can get at some time, by platform.
     let releases: [ReleaseList]
 
-    let releaseVersions: [ReleaseVersion: String]
     let rules: RuleGroup?
 
     init(
@@ -35,7 +33,6 @@ final class CompiledApp: Sendable {
         links: [Link] = [],
         releaseRows: [Release] = [],
         releases: [ReleaseList] = [],
-        releaseVersions: [ReleaseVersion: String] = [:],
         rules: RuleGroup? = nil
     ) {
         self.index = index
@@ -47,14 +44,17 @@ final class CompiledApp: Sendable {
         self.links = links
         self.releaseRows = releaseRows
         self.releases = releases
-        self.releaseVersions = releaseVersions
         self.rules = rules
+    }
+
+    var section: PolicySection {
+        PolicySection(compiled: self, app: row, releases: releaseRows, rules: rules?.rows ?? [])
     }
 
     /// Whether the policy has nothing about its bundle: the app was removed, and only its number is kept.
     var isEmpty: Bool { row == nil && releaseRows.isEmpty && rules == nil }
 
-    func releaseList(onPlatform platform: Int32) -> Int? {
-        releases.firstIndex { $0.platform == platform }
+    func releases(on platform: Int32) -> ReleaseList? {
+        releases.first { $0.platform == platform }
     }
 }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A policy made ready to answer checks: immutable, indexed, its messages prepared as bytes.
+/// A policy made ready to answer checks: immutable, its conditions as small integers, its messages prepared as bytes.
 ///
-/// A check looks its app up by bundle, then asks the index of the app's rules, and that of the rules for every app, for
-/// those that the client may meet; only these are compared. What belongs to one app is compiled on its own, so a policy
-/// in which few apps differ from the one before shares all others with it.
+/// A check looks its app up by bundle, then compares the client with the app's rules, and with those for every app. What
+/// belongs to one app is compiled on its own, so a policy in which few apps differ from the one before shares all others
+/// with it.
 package final class CompiledPolicy: Sendable {
     package let revision: Int64
     package let token: String
@@ -38,10 +38,10 @@ package final class CompiledPolicy: Sendable {
     /// only read from a link, then the first by its bundle: not the one that was loaded last.
     let appsByStoreID: [Int64: Int]
 
-    private init(revision: Int64, token: String, _ compiler: PolicyCompiler) {
+    private init(revision: Int64, token: String, _ compiler: PolicyCompiler, sendingLockouts: Bool = true) {
         self.revision = revision
         self.token = token
-        sendsLockouts = true
+        sendsLockouts = sendingLockouts
         serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
         apps = compiler.apps
         appIndexes = compiler.appIndexes
@@ -64,31 +64,16 @@ package final class CompiledPolicy: Sendable {
         releaseCount = apps.reduce(0) { $0 + $1.releaseRows.count }
     }
 
-    private init(_ other: CompiledPolicy, sendingLockouts: Bool) {
-        revision = other.revision
-        token = other.token
-        sendsLockouts = sendingLockouts
-        serialNumber = Self.lastSerialNumber.add(1, ordering: .relaxed).newValue
-        appCount = other.appCount
-        ruleCount = other.ruleCount
-        releaseCount = other.releaseCount
-        apps = other.apps
-        appIndexes = other.appIndexes
-        platformNumbers = other.platformNumbers
-        textLanguages = other.textLanguages
-        hashSeed = other.hashSeed
-        rulesForEveryApp = other.rulesForEveryApp
-        appsByStoreID = other.appsByStoreID
-        hasLockouts = other.hasLockouts
-        lockoutTimes = other.lockoutTimes
-    }
-
     /// The same policy, with or without lockouts. It shares everything that was compiled, whatever its size.
     package func sendingLockouts(_ sends: Bool) -> CompiledPolicy {
-        sends == sendsLockouts ? self : CompiledPolicy(self, sendingLockouts: sends)
+        sends == sendsLockouts
+            ? self
+            : CompiledPolicy(
+                revision: revision, token: token, PolicyCompiler(continuing: self), sendingLockouts: sends
+            )
     }
 
-    /// - Parameter hashSeed: The secret of the hashes in the indexes; answers do not depend on it.
+    /// - Parameter hashSeed: The secret of the hashes of names; answers do not depend on it.
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
     ///   read, an empty list, or an app or rule that is there twice.
     package convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
@@ -131,25 +116,11 @@ package final class CompiledPolicy: Sendable {
 /// it still holds.
 package struct PolicySection: Sendable {
     /// What the section was compiled to; the same object in policies that share it.
-    private let compiled: any AnyObject & Sendable
+    let compiled: any AnyObject & Sendable
 
     package let app: App?
     package let releases: [Release]
     package let rules: [Rule]
-
-    init(_ app: CompiledApp) {
-        compiled = app
-        self.app = app.row
-        releases = app.releaseRows
-        rules = app.rules?.rows ?? []
-    }
-
-    init(_ group: RuleGroup) {
-        compiled = group
-        app = nil
-        releases = []
-        rules = group.rows
-    }
 
     /// What tells the section apart from others for as long as one of the policies that share it lives.
     package var id: ObjectIdentifier { ObjectIdentifier(compiled) }
@@ -158,7 +129,9 @@ package struct PolicySection: Sendable {
 extension CompiledPolicy {
     /// All sections that hold anything, in an order that stays from one policy to the next.
     package var sections: [PolicySection] {
-        let ofApps = apps.filter { !$0.isEmpty }
-        return ofApps.map { PolicySection($0) } + (rulesForEveryApp.map { [PolicySection($0)] } ?? [])
+        apps.filter { !$0.isEmpty }.map(\.section)
+            + [rulesForEveryApp].compactMap { group in
+                group.map { PolicySection(compiled: $0, app: nil, releases: [], rules: $0.rows) }
+            }
     }
 }

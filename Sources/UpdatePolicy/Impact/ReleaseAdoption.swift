@@ -58,18 +58,15 @@ package struct NewestRelease: Sendable, Equatable {
     ///   - releases: Those of one app.
     ///   - time: Releases that are staged, or at this time not live yet or withdrawn, do not count.
     package static func perPlatform(_ releases: [Release], at time: Timestamp) -> [NewestRelease] {
-        var newest: [String: NewestRelease] = [:]
-        for release in releases {
+        let current = releases.compactMap { release -> NewestRelease? in
             guard case .live(let liveAt) = release.state(at: time), let version = AppVersion(release.version) else {
-                continue
+                return nil
             }
-            let platform = Platform(release.platform).name
-            if let other = newest[platform] {
-                if version < other.version || (version == other.version && liveAt >= other.liveAt) { continue }
-            }
-            newest[platform] = NewestRelease(platform: platform, version: version, liveAt: liveAt)
+            return NewestRelease(platform: Platform(release.platform).name, version: version, liveAt: liveAt)
         }
-        return newest.values.sorted { $0.platform < $1.platform }
+        return Dictionary(grouping: current, by: \.platform).values
+            .compactMap { $0.max { ($0.version, $1.liveAt) < ($1.version, $0.liveAt) } }
+            .sorted { $0.platform < $1.platform }
     }
 
     /// The greatest release below this one that users of its platform can get, and since when; nil where there is none.

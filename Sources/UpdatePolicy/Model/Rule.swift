@@ -173,6 +173,11 @@ package struct AttributeCondition: Sendable, Equatable, Codable {
     }
 }
 
+extension [AttributeCondition] {
+    /// In the order in which they are judged.
+    var byName: [AttributeCondition] { sorted { UTF8Text($0.name) < UTF8Text($1.name) } }
+}
+
 package struct RuleText: PolicyRecord {
     /// The language, a BCP 47 tag.
     package var language: String

@@ -1,8 +1,7 @@
 /// Bytes that are written one after the other, in memory that is used again.
 ///
 /// To begin anew costs nothing, and to append is a check of the room and a copy.
-@frozen
-public struct ByteWriter: Sendable {
+package struct ByteWriter: Sendable {
     /// The memory; what lies behind the first `count` bytes means nothing.
     @usableFromInline
     var memory: [UInt8] = []
@@ -10,47 +9,43 @@ public struct ByteWriter: Sendable {
     @usableFromInline
     var length = 0
 
-    /// How many bytes were written.
     @inlinable
-    public var count: Int { length }
+    package var count: Int { length }
 
-    /// A writer that has written nothing.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// Begins anew.
     ///
     /// - Parameter keptCapacity: The most memory that is kept, in bytes.
     @inlinable
     @inline(__always)
-    public mutating func removeAll(keptCapacity: Int = .max) {
+    package mutating func removeAll(keptCapacity: Int = .max) {
         length = 0
         if memory.count > keptCapacity { memory = [] }
     }
 
     /// Takes back the last bytes.
-    public mutating func removeLast(_ count: Int) {
+    package mutating func removeLast(_ count: Int) {
         length &-= count
     }
 
-    /// Calls `body` with what was written.
     @inlinable
     @inline(__always)
-    public borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Calls `body` with a part of what was written.
     @inlinable
     @inline(__always)
-    public borrowing func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package borrowing func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
+    {
         memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Appends bytes.
     @inlinable
     @inline(__always)
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if memory.count &- count < bytes.count { grow(bytes.count) }
         let end = length
         memory.withUnsafeMutableBytes { memory in
@@ -60,27 +55,25 @@ public struct ByteWriter: Sendable {
         length &+= bytes.count
     }
 
-    /// Appends bytes.
     @inlinable
     @inline(__always)
-    public mutating func append(_ bytes: [UInt8]) {
+    package mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
 
     /// Appends a literal, which is copied without a call.
     @inlinable
     @inline(__always)
-    public mutating func append(_ text: StaticString) {
+    package mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the UTF-8 bytes of a text.
-    public mutating func append(text: String) {
+    package mutating func append(text: String) {
         text.withBytes { append($0) }
     }
 
     /// Appends a number that is not negative in decimal digits.
-    public mutating func append(decimal number: Int) {
+    package mutating func append(decimal number: Int) {
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var start = digits.count
         var rest = UInt(number)

@@ -60,17 +60,13 @@ extension Bool: JSONConvertible {
     package var jsonValue: JSONValue { .boolean(self) }
 }
 
-extension Int: JSONConvertible {
+extension JSONConvertible where Self: BinaryInteger {
     package var jsonValue: JSONValue { .integer(Int64(self)) }
 }
 
-extension Int32: JSONConvertible {
-    package var jsonValue: JSONValue { .integer(Int64(self)) }
-}
-
-extension Int64: JSONConvertible {
-    package var jsonValue: JSONValue { .integer(self) }
-}
+extension Int: JSONConvertible {}
+extension Int32: JSONConvertible {}
+extension Int64: JSONConvertible {}
 
 extension Double: JSONConvertible {
     /// A number with up to six decimals. It must not be negative.

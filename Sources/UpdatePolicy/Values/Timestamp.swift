@@ -67,28 +67,22 @@ extension Timestamp: CustomStringConvertible {
     /// Seconds may be left out, their fraction has one to six digits, and a space may stand for the `T`.
     /// Anything else, and a date that does not exist, is `nil`.
     package init?(_ text: String) {
-        var reader = DigitReader(bytes: Array(text.utf8))
-        guard let year = reader.number(digits: 4), reader.skip("-"),
-            let month = reader.number(digits: 2), reader.skip("-"),
-            let day = reader.number(digits: 2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
-            let hour = reader.number(digits: 2), hour < 24, reader.skip(":"),
-            let minute = reader.number(digits: 2), minute < 60,
-            let date = CivilDate(year: year, month: month, day: day)
+        let clock = /([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?/
+        let offset = /[Zz]|([-+])([0-9]{2})(?::?([0-9]{2}))?/
+        guard let day = text.prefixMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]/),
+            let time = text[day.range.upperBound...].prefixMatch(of: clock),
+            let zone = text[time.range.upperBound...].wholeMatch(of: offset)
         else { return nil }
-
-        var second: Int64 = 0
-        var fraction: Int64 = 0
-        if reader.skip(":") {
-            guard let value = reader.number(digits: 2), value < 60 else { return nil }
-            second = value
-            if reader.skip(".") {
-                guard let value = reader.fraction(digits: 6) else { return nil }
-                fraction = value
-            }
-        }
-        guard let offset = reader.offset(), reader.isAtEnd else { return nil }
-        let seconds = date.daysSince1970 * 86400 + hour * 3600 + minute * 60 + second - offset
-        self.init(microsecondsSince1970: seconds * 1_000_000 + fraction)
+        func number(_ digits: Substring?) -> Int64 { digits.flatMap { Int64($0) } ?? 0 }
+        let (hour, minute, second) = (number(time.1), number(time.2), number(time.3))
+        let (offsetHour, offsetMinute) = (number(zone.2), number(zone.3))
+        guard hour < 24, minute < 60, second < 60, offsetHour < 24, offsetMinute < 60,
+            let date = CivilDate(year: number(day.1), month: number(day.2), day: number(day.3))
+        else { return nil }
+        let east = (offsetHour * 3600 + offsetMinute * 60) * (zone.1 == "-" ? -1 : 1)
+        let seconds = date.daysSince1970 * 86400 + hour * 3600 + minute * 60 + second - east
+        let fraction = (time.4 ?? "") + String(repeating: "0", count: 6 - (time.4?.count ?? 0))
+        self.init(microsecondsSince1970: seconds * 1_000_000 + number(fraction))
     }
 }
 

@@ -2,19 +2,16 @@
 ///
 /// `String` takes two texts as equal when Unicode calls them canonically equivalent, so that "é" equals "e" with a
 /// combining accent. Attributes, bundles and keys must not: PostgreSQL compares them as bytes, and so does this type.
-public struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The text.
-    public let string: String
+package struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    package let string: String
 
-    /// Takes over a text.
     @inlinable
-    public init(_ string: String) {
+    package init(_ string: String) {
         self.string = string
     }
 
-    /// Takes over a literal.
     @inlinable
-    public init(stringLiteral value: String) {
+    package init(stringLiteral value: String) {
         self.string = value
     }
 
@@ -23,31 +20,25 @@ public struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConver
         self.string = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the text has no characters.
-    public var isEmpty: Bool { string.isEmpty }
-
-    /// The text.
-    public var description: String { string }
+    package var isEmpty: Bool { string.isEmpty }
+    package var description: String { string }
 }
 
 extension UTF8Text: Hashable {
-    /// Whether both texts have the same UTF-8 bytes.
-    public static func == (left: UTF8Text, right: UTF8Text) -> Bool {
+    package static func == (left: UTF8Text, right: UTF8Text) -> Bool {
         left.string.withBytes { leftBytes in
             right.string.withBytes { rightBytes in leftBytes.hasSameBytes(as: rightBytes) }
         }
     }
 
-    /// Feeds the UTF-8 bytes to the hasher.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         string.withBytes { hasher.combine(bytes: $0) }
         hasher.combine(0xFF as UInt8)
     }
 }
 
 extension UTF8Text: Comparable {
-    /// Whether the bytes of one text come before those of the other.
-    public static func < (left: UTF8Text, right: UTF8Text) -> Bool {
+    package static func < (left: UTF8Text, right: UTF8Text) -> Bool {
         left.string.withBytes { leftBytes in
             right.string.withBytes { rightBytes in leftBytes.precedes(rightBytes) }
         }
@@ -56,7 +47,7 @@ extension UTF8Text: Comparable {
 
 extension UTF8Text {
     /// The text with its ASCII letters made lower-case: what is equal where ASCII case does not count.
-    public var lowercasedASCII: UTF8Text {
+    package var lowercasedASCII: UTF8Text {
         UTF8Text(ASCII.lowercased(string))
     }
 }

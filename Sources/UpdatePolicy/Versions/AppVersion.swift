@@ -43,25 +43,3 @@ extension AppVersion: Comparable, Hashable {
 extension AppVersion: CustomStringConvertible {
     package var description: String { text }
 }
-
-enum VersionComparison {
-    case below
-    case atMost
-    case above
-    case atLeast
-    case equal
-    case tilde
-    case caret
-
-    func interval(of bound: VersionBound) -> VersionInterval {
-        switch self {
-        case .below: VersionInterval(lower: .minimum, upper: bound.lower)
-        case .atMost: VersionInterval(lower: .minimum, upper: bound.upper)
-        case .above: VersionInterval(lower: bound.upper, upper: .maximum)
-        case .atLeast: VersionInterval(lower: bound.lower, upper: .maximum)
-        case .equal: bound.interval
-        case .tilde: VersionInterval(lower: bound.lower, upper: bound.tildeEnd)
-        case .caret: VersionInterval(lower: bound.lower, upper: bound.caretEnd)
-        }
-    }
-}

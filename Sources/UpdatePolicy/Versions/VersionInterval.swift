@@ -81,11 +81,6 @@ struct VersionBound {
         byte | 0x20 == UInt8(ascii: "x") || byte == UInt8(ascii: "*")
     }
 
-    /// The versions equal to it, or of its family.
-    var interval: VersionInterval {
-        VersionInterval(lower: lower, upper: upper)
-    }
-
     /// The start of the version or family.
     var lower: VersionKey {
         if !isWildcard { return builder.key }

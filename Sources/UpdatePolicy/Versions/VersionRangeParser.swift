@@ -51,12 +51,10 @@ enum VersionRangeParser {
         while let word = rest.popFirst() {
             let sign = word.prefix(while: isOperator)
             // An operator may stand apart from its version.
-            guard let comparison = comparison(sign),
-                let operand = sign.count < word.count ? word[sign.endIndex...] : rest.popFirst(),
-                let bound = bound(operand, isBare: sign.isEmpty)
+            guard let operand = sign.count < word.count ? word[sign.endIndex...] : rest.popFirst(),
+                let bound = bound(operand, isBare: sign.isEmpty),
+                let compared = comparison(String(decoding: sign, as: UTF8.self), bound, operand)
             else { return nil }
-            var compared = comparison.interval(of: bound)
-            if comparison == .below, !bound.isWildcard { compared.upperText = String(decoding: operand, as: UTF8.self) }
             interval.formIntersection(compared)
         }
         return interval
@@ -110,15 +108,20 @@ enum VersionRangeParser {
     /// Whether a byte is part of an operator, be it one that ranges have or not.
     private static func isOperator(_ byte: UInt8) -> Bool { "<>=~^!".utf8.contains(byte) }
 
-    private static func comparison(_ sign: Word) -> VersionComparison? {
-        switch String(decoding: sign, as: UTF8.self) {
-        case "<": .below
-        case "<=": .atMost
-        case ">": .above
-        case ">=": .atLeast
-        case "", "=": .equal
-        case "~": .tilde
-        case "^": .caret
+    /// What an operator means with a version; `nil` for one that ranges do not have.
+    private static func comparison(_ sign: String, _ bound: VersionBound, _ operand: Word) -> VersionInterval? {
+        switch sign {
+        case "<":
+            VersionInterval(
+                lower: .minimum, upper: bound.lower,
+                upperText: bound.isWildcard ? nil : String(decoding: operand, as: UTF8.self)
+            )
+        case "<=": VersionInterval(lower: .minimum, upper: bound.upper)
+        case ">": VersionInterval(lower: bound.upper, upper: .maximum)
+        case ">=": VersionInterval(lower: bound.lower, upper: .maximum)
+        case "", "=": VersionInterval(lower: bound.lower, upper: bound.upper)
+        case "~": VersionInterval(lower: bound.lower, upper: bound.tildeEnd)
+        case "^": VersionInterval(lower: bound.lower, upper: bound.caretEnd)
         default: nil
         }
     }

@@ -20,32 +20,20 @@ struct AppCommand: AsyncParsableCommand {
 
 struct AppOptions: ParsableArguments {
     @Option(help: "The app's name, which texts can use as {app}.") var name: String?
-    @Option(
-        help: .init("The app's number in the App Store, by which look-ups ask.", valueName: "number"),
-        transform: numberInStore
-    )
-    var storeID: Int64?
+    @Option("number", "The app's number in the App Store, which look-ups send.", numberInStore) var storeID: Int64?
     @Option(help: "The name of the seller, as the store has it.") var seller: String?
     @Option(help: "A note for the people who edit; never sent.") var note: String?
     @Option(
-        name: .customLong("store-link"),
-        help: .init("Where a store has the app, one link a platform; can be repeated.", valueName: "platform=url"),
-        transform: NamedValue.storeLink
+        each: "store-link", "Where a store has the app, one link per platform", valueName: "platform=url",
+        NamedValue.storeLink
     )
-    var storeLinks: [NamedValue] = []
+    var storeLinks: [NamedValue]
 
     func validate() throws {
         let platforms = storeLinks.map { Platform($0.name).name }
         if let again = platforms.indices.first(where: { platforms[..<$0].contains(platforms[$0]) }) {
             throw ValidationError("--store-link is given twice for \(platforms[again]); leave one of the two out.")
         }
-    }
-
-    var given: [GivenColumn<App>?] {
-        [
-            GivenColumn(\.name, name), GivenColumn(\.storeID, storeID), GivenColumn(\.seller, seller),
-            GivenColumn(\.note, note),
-        ]
     }
 
     func addStoreLinks(to bundle: String, _ editor: PolicyEditor) throws {
@@ -71,10 +59,10 @@ struct AppAdd: EditVerb {
         "versiongate app add com.example.doto --name Doto --store-link ios=https://apps.apple.com/app/id123456789"
     )
 
-    @Argument(help: "The bundle or package identifier, spelled as it is to be shown.") var bundle: String
+    @Argument(help: "The bundle or package identifier, spelled as it should be shown.") var bundle: String
     @OptionGroup var columns: AppOptions
 
-    func values(_ clock: CommandClock) throws -> [ColumnValue<App>] { try ColumnEdit(columns.given).values(clock) }
+    func values(_ clock: CommandClock) throws -> [ColumnValue<App>] { try ColumnEdit(columns).values(clock) }
 
     func edit(_ editor: PolicyEditor, _ values: [ColumnValue<App>]) throws {
         try editor.insert([.init(\App.bundle, bundle)] + values)
@@ -118,7 +106,7 @@ struct AppEdit: EditVerb {
     @OptionGroup var columns: AppOptions
     @Option(clear: App.self) var cleared: [ClearedField<App>]
 
-    private var edit: ColumnEdit<App> { ColumnEdit(columns.given, clearing: cleared) }
+    private var edit: ColumnEdit<App> { ColumnEdit(columns, clearing: cleared) }
     private var clearsStoreLinks: Bool { cleared.contains { $0.column == nil } }
 
     func validate() throws {
@@ -141,8 +129,8 @@ struct AppPause: EditVerb {
         "pause", "Answer the checks of an app, or of every app, with no messages, whatever the rules say.",
         #"versiongate app pause com.example.doto --why "the store is down""#, "versiongate app pause --all",
         discussion: """
-            After --all, undo resumes exactly the apps that it paused. Rules for every app go on for clients whose app \
-            was not added; a warning names them.
+            After --all, undo resumes exactly the apps that it paused. Rules for every app still apply to clients \
+            whose app was not added; a warning names them.
             """
     )
 
@@ -200,10 +188,7 @@ struct AppRemove: EditVerb {
     static let configuration = command(
         "remove", "Remove an app with its store links, releases and rules.",
         "versiongate app remove com.example.doto",
-        discussion: """
-            To silence an app for a while, pause it instead. It shows what is removed and which checks that affects, \
-            and asks on a terminal; in scripts it needs --yes.
-            """
+        discussion: "To silence an app for a while, pause it instead."
     )
 
     @Argument(help: "The bundle of the app.") var bundle: String

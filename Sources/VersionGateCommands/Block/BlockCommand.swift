@@ -1,5 +1,6 @@
 import ArgumentParser
 import PolicyStore
+import Postgres
 import UpdatePolicy
 
 struct BlockCommand: AsyncParsableCommand {
@@ -31,7 +32,7 @@ struct BlockCommand: AsyncParsableCommand {
     func run() async throws {
         let (used, recent) = try await database.read { reports in
             let session = reports.session
-            try CommandError.requireMeantApp(bundle, version: self.version, of: "block", session)
+            try CommandError.requireMeantApp(bundle, version: self.version, session)
             let recent = try CountReader(session).recentChecksIfReadable(
                 days: RecentChecks.usualDays, bundles: [bundle])
             return (try PolicyReader.usedKeys(session), recent)
@@ -63,7 +64,7 @@ struct BlockCommand: AsyncParsableCommand {
             "platform=\(client?.platform?.name ?? platforms.first ?? "PLATFORM")",
             client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
         ].compactMap { $0?.shellWord }.joined(separator: " ")
-        try await options.edit(on: database, values: { _ in }) { editor, _ in
+        try await options.edit(on: database, values: { $0.now }) { editor, now in
             try editor.insert(values + fuse)
             if let other = try editor.otherLockout(likeRule: key) {
                 let cure =
@@ -72,7 +73,7 @@ struct BlockCommand: AsyncParsableCommand {
                     : "and is off; to turn it on: \(PrintedCommand("rule enable \(other.key)"))"
                 throw CommandError("rule \(other.key) blocks \(name) \(cure)")
             }
-            try requireWayOut(name, editor.waysOut(ofRule: key, from: version.text, build: build?.text))
+            try requireWayOut(from: version, build, called: name, editor.session, at: now)
         } summary: { session in
             let status = try RuleStatus.all(session, keys: [key])[key]
             let reason = status?.reason.map { ": \($0.local)" } ?? ""
@@ -104,24 +105,41 @@ struct BlockCommand: AsyncParsableCommand {
         return ([key] + (2...(used.count + 2)).map { "\(key)-\($0)" }).first { !used.contains($0) } ?? key
     }
 
-    private func requireWayOut(_ name: String, _ ways: [PolicyEditor.WayOut]) throws {
-        let (app, isClosed) = (bundle.shellWord, !ways.contains { $0.isThere })
+    /// Withdrawn releases do not count, and those to come do.
+    private func requireWayOut(
+        from version: AppVersion,
+        _ build: AppVersion?,
+        called name: String,
+        _ session: PostgresSession,
+        at now: Timestamp
+    ) throws {
+        let policy = try PolicyReader.policy(session, bundles: [bundle])
+        let links = policy.apps.flatMap(\.storeLinks).map(\.platform)
+        let chosen = platforms.map { Platform($0).name }
+        let known = Set(chosen.isEmpty ? policy.releases.map(\.platform) + links : chosen).sorted()
+        let releases = policy.releases.filter { $0.withdrawnAt.map { now < $0 } ?? true }
+        let open = Set(releases.filter { $0.isAbove(version, build: build) }.map(\.platform)).intersection(known)
+        let (app, isClosed) = (bundle.shellWord, open.isEmpty)
         var faults: [(String, String)] = []
-        for way in ways {
-            let (place, platform) = (way.platform ?? "any platform", way.platform?.shellWord ?? "PLATFORM")
-            if isClosed, let same = way.unbuilt {
+        for one in known.isEmpty ? [nil] : known.map(Optional.some) {
+            let (place, platform) = (one ?? "any platform", one?.shellWord ?? "PLATFORM")
+            let rows = releases.filter { $0.platform == one }
+            let isUnbuilt = { (row: Release) in row.build == nil && AppVersion(row.version) == version }
+            if isClosed, build != nil, let same = rows.first(where: isUnbuilt)?.version {
                 let fault = "Release \(same) on \(place) has no build, so it may be \(name). If it is another:"
                 faults.append((fault, "release edit \(app) \(same.shellWord) --platform \(platform) --set-build BUILD"))
             } else if isClosed {
-                let usual = way.platform.map { Platform.wellKnown.contains($0) ? [] : Platform.wellKnown } ?? []
+                let usual = one.map { Platform.wellKnown.contains($0) ? [] : Platform.wellKnown } ?? []
                 let meant = SimilarNames.of(place, among: usual).first.map { "; did you mean --platform \($0)?" } ?? "."
-                let newest = way.newest.map { "; the newest is \($0)." } ?? meant
+                let newest =
+                    rows.max { $0.isLess(than: $1) ?? false }
+                    .map { "; the newest is \($0.version)\($0.build.map { " (\($0))" } ?? "")." } ?? meant
                 let fault =
                     "No release above \(name) is recorded on \(place) for users to update to (withdrawn ones do not count)\(newest)"
                 faults.append(
                     ("\(fault) Once users can get a newer one:", "release add \(app) VERSION --platform \(platform)"))
             }
-            if !way.hasLink, way.isThere || isClosed {
+            if link == Rule.storeLink, !links.contains(place), open.contains(place) || isClosed {
                 let fault = "\(bundle) has no store link for \(place), so the locked screen has no button there."
                 let cure = "Add one, or name another link with --link https://...:"
                 faults.append(("\(fault) \(cure)", "app edit \(app) --store-link \(platform)=https://..."))

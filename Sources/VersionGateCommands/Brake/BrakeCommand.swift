@@ -39,7 +39,7 @@ struct BrakeOnCommand: AsyncParsableCommand {
 struct BrakeOffCommand: AsyncParsableCommand {
     static let configuration = command(
         "off", "Send lockouts as such again.", #"versiongate brake off --why "the rule is disabled""#,
-        discussion: "They are those that the policy has by now, which were approved when they were enabled."
+        discussion: "They are the lockouts that the policy has now, which were approved when they were enabled."
     )
 
     @OptionGroup var place: BrakeOptions

@@ -4,31 +4,21 @@ import Reports
 import UpdatePolicy
 
 struct CheckCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Show the answer for a client, and why.",
+    static let configuration = command(
+        "check", "Show the answer for a client, and why.",
+        "versiongate check bundle=com.example.doto version=1.1 platform=ios",
+        "versiongate check --explain --at +2h bundle=com.example.doto version=1.1 platform=ios",
+        "versiongate check --revision 41 bundle=com.example.doto version=1.1 platform=ios",
+        #"versiongate check --explain --as-of "yesterday 15:00" bundle=com.example.doto version=1.1 platform=ios"#,
         discussion: """
             The members are those of the request: bundle, version, build, platform, region, os, language, install, and \
             any attribute that rules use.
-
-            Examples:
-              versiongate check bundle=com.example.doto version=1.1 \\
-                platform=ios
-              versiongate check --explain --at +2h \\
-                bundle=com.example.doto version=1.1 platform=ios
-              versiongate check --revision 41 bundle=com.example.doto \\
-                version=1.1 platform=ios
-              versiongate check --explain --as-of "yesterday 15:00" \\
-                bundle=com.example.doto version=1.1 platform=ios
-
-            --at moves the clock and keeps today's policy, --revision uses the policy as it stood and today's clock; \
-            --as-of uses both as they were at that time.
             """
     )
 
     @Flag(help: "Say of each rule whether it is sent, and why.") var explain = false
-    @Option(time: "Ask as if it were this time.") var at: TimeArgument?
-    @Option(revision: "Ask the policy as it stood at this revision.") var revision: Int64?
+    @Option(time: "Ask today's policy as if it were this time.") var at: TimeArgument?
+    @Option(revision: "Ask the policy as it stood at this revision, by today's clock.") var revision: Int64?
     @Option(time: "Ask the policy and the clock as they were at this time.") var asOf: TimeArgument?
     @OptionGroup var output: OutputOptions
     @OptionGroup var database: DatabaseOptions
@@ -52,7 +42,8 @@ struct CheckCommand: AsyncParsableCommand {
         for member in members where member.value.isEmpty {
             warn("\(member.name) is empty, and counts as not sent; write a value")
         }
-        let (contents, time, changes) = try await database.read { reports in
+        let isPresent = at == nil && revision == nil && asOf == nil
+        let (contents, time, changes, brake) = try await database.read { reports in
             let session = reports.session
             let clock = try CommandClock(session)
             let past = try asOf.map { try clock.moment($0, of: "--as-of") }
@@ -60,26 +51,28 @@ struct CheckCommand: AsyncParsableCommand {
             if at != nil, revision == nil, time < clock.now { Self.warnOfPast(time) }
             let revision = try past.map { try PolicyHistory(session).revision(at: $0) } ?? revision
             let policy = try PolicyReader.policy(session, revision: revision)
-            return (policy, time, explain ? try lastChanges(client, reports, policy, time) : [:])
+            let changes = explain ? try lastChanges(client, reports, policy, time) : [:]
+            return (policy, time, changes, isPresent ? try reports.brake : nil)
         }
-        if at != nil || revision != nil || asOf != nil {
+        if !isPresent {
             printError("By the policy at revision \(contents.revision), at \(TimeText.local(time)).\n")
         }
         CheckRemarks(client, in: contents, isPast: revision != nil || asOf != nil, command: PrintedCommand.text)
             .warnings.forEach { warn($0.visible()) }
         let policy = try CompiledPolicy(contents)
+        let messages = policy.messages(for: client, at: time)
+        if let brake, messages.contains(where: \.lockout) { warn(brake) }
         guard explain else {
             switch output.format {
             case .json: print(String(decoding: policy.answer(to: client, at: time).body, as: UTF8.self).visibleJSON)
-            case .table: print(MessagesText.text(policy.messages(for: client, at: time)))
+            case .table: print(messages.text(on: .standardOutput))
             }
             return
         }
         output.print(Report.explanation(of: policy, client, at: time, changes: changes))
     }
 
-    /// The last change of each rule that is sent, or that a brake or a fuse has stopped. Warns where servers send its
-    /// lockout as a plain message.
+    /// The last change of each rule that is sent, or that a brake or a fuse has stopped.
     private func lastChanges(
         _ client: Client,
         _ reports: PolicyReports,
@@ -87,10 +80,6 @@ struct CheckCommand: AsyncParsableCommand {
         _ time: Timestamp
     ) throws -> [String: String] {
         let explanations = Explanation.decidingFirst(try CompiledPolicy(policy).explain(client, at: time))
-        let isPresent = at == nil && revision == nil && asOf == nil
-        if isPresent, explanations.contains(where: { $0.lockout && $0.outcome == .sent }) {
-            try reports.brake.map { warn($0) }
-        }
         let now = try reports.now
         return try CountReader(reports.session).ifReadable { _ in
             let history = try PolicyHistory(reports.session, rowsPerChange: 1)
@@ -122,10 +111,10 @@ struct CheckCommand: AsyncParsableCommand {
     private func client() throws -> Client { try NamedValue.client(members.map { ($0.name, $0.value) }) }
 }
 
-enum MessagesText {
-    static func text(_ messages: [Message], on terminal: Terminal = .standardOutput) -> String {
-        guard !messages.isEmpty else { return "No messages." }
-        return messages.enumerated().flatMap { index, message -> [String] in
+extension [Message] {
+    func text(on terminal: Terminal) -> String {
+        guard !isEmpty else { return "No messages." }
+        return enumerated().flatMap { index, message -> [String] in
             let end = message.until.map { " until \(TimeText.local(Timestamp(secondsSince1970: $0)))" } ?? ""
             let lockout = message.lockout ? "  " + terminal.styled("LOCKOUT\(end)", .red) : ""
             let title = terminal.styled(message.title.visible(), .bold)
@@ -173,8 +162,6 @@ extension Report {
                 Column(nil, json: "release") { .data($0.release) },
             ]
         )
-        return Report(
-            at: time, ([headline] + sentences.map { Sentence($0) }).map { .hint($0) } + [.table(table)]
-        )
+        return Report(at: time, ([headline] + sentences.map { Sentence($0) }).map { .hint($0) } + [.table(table)])
     }
 }

@@ -28,18 +28,21 @@ enum DatabaseSource {
         migrating: Bool = true,
         _ body: (RunningDatabase) async throws -> Result
     ) async throws -> Result {
-        switch self {
-        case .named(let address): return try await body(.named(address))
-        case .privatePostgres(let postgres):
-            let lease = try await Progress.showing("Starting the private PostgreSQL") { try await postgres.start() }
-            return try await ending(with: lease.releaseAndWait) {
-                if migrating {
-                    try await Progress.showing("Bringing the schema up to date") {
-                        try await RunningDatabase.leased(lease).migrate(logger: logger)
-                    }
+        let database = try await Progress.showing("Starting the private PostgreSQL") { try await start() }
+        return try await ending(with: database.end) {
+            if migrating, isPrivate {
+                try await Progress.showing("Bringing the schema up to date") {
+                    try await database.migrate(logger: logger)
                 }
-                return try await body(.leased(lease))
             }
+            return try await body(database)
+        }
+    }
+
+    func start() async throws -> RunningDatabase {
+        switch self {
+        case .named(let address): .named(address)
+        case .privatePostgres(let postgres): .leased(try await postgres.start())
         }
     }
 }
@@ -68,6 +71,10 @@ enum RunningDatabase: Sendable {
         return try await ending(with: session.end) { try await body(session.connection) }
     }
 
+    func end() async throws {
+        if case .leased(let lease) = self { try await lease.releaseAndWait() }
+    }
+
     /// Brings the schema up to date; shows nothing, because a server must not wait for a terminal.
     func migrate(logger: Logger) async throws {
         try await withConnection(as: .owner, logger: logger, on: .file) { connection in
@@ -77,7 +84,7 @@ enum RunningDatabase: Sendable {
 }
 
 /// Runs `body`, and `end` after it, also where it fails.
-private func ending<Result>(
+func ending<Result>(
     with end: () async throws -> Void,
     _ body: () async throws -> Result
 ) async throws -> Result {

@@ -51,22 +51,14 @@ struct DatabasePsqlCommand: AsyncParsableCommand {
     /// A child process could not read the terminal: Foundation starts children in their own process group, which is a
     /// background group to the terminal. A private PostgreSQL runs for as long as psql does, which inherits the lease.
     private static func becomePsql(on database: RunningDatabase, _ arguments: [String]) throws {
-        let environment = CommandContext.current.environment
-        let places = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/psql" }
-        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
-            throw CommandError(
-                "psql is not on PATH; install postgresql-client, or use another client with the address that "
-                    + "`\(PrintedCommand("database url"))` prints"
-            )
-        }
         let configuration = database.configuration(as: .admin)
         let settings = try configuration.environment()
         // A service wins over variables, and what stands beside it in an address wins over the service.
         let isMixed = configuration.service != nil && settings.count > 1
         let address = isMixed ? configuration.addressWithoutPassword.map { ["--dbname=\($0)"] } ?? [] : []
         // Below the hint of a refusal stands which of our functions raised it, which helps nobody.
-        let words = [program, "--set=SHOW_CONTEXT=never"] + address + arguments
-        let variables = environment.filter { $0.key != "PGSERVICE" }.merging(settings) { $1 }
+        let words = ["psql", "--set=SHOW_CONTEXT=never"] + address + arguments
+        for (name, value) in settings { setenv(name, value, 1) }
         if case .leased(let lease) = database { lease.keepOverExec() }
         fflush(nil)
         // The threads of Dispatch block every signal, and a program that is executed inherits that.
@@ -74,8 +66,12 @@ struct DatabasePsqlCommand: AsyncParsableCommand {
         sigemptyset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
         let argv: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        let envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        execve(program, argv, envp)
-        throw CommandError("\(program) cannot be started: \(String(cString: strerror(errno)))")
+        execvp("psql", argv)
+        throw CommandError(
+            errno == ENOENT
+                ? "psql is not on PATH; install postgresql-client, or use another client with the address that "
+                    + "`\(PrintedCommand("database url"))` prints"
+                : "psql cannot be started: \(String(cString: strerror(errno)))"
+        )
     }
 }

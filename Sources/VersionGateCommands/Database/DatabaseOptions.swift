@@ -105,8 +105,7 @@ struct DatabaseOptions: ParsableArguments {
             )
         }
         guard !postgres.exists else { return source }
-        let fault =
-            "no database is named, and there is no private PostgreSQL in \(postgres.stateDirectory) yet"
+        let fault = "no database is named, and there is no private PostgreSQL in \(postgres.stateDirectory) yet"
         let cure = "with DATABASE_URL or --database-url, or make a private one with --private"
         guard Terminal.canAsk else { throw CommandError("\(fault). Name one \(cure)") }
         guard Terminal.confirms("\(fault.prefix(1).uppercased())\(fault.dropFirst()). Make one there?") else {

@@ -53,7 +53,7 @@ struct FeedList: ReadVerb {
 
 struct FeedTemplateCommand: AsyncParsableCommand {
     static let configuration = command(
-        "template", "Write and remove documents of your own.",
+        "template", "Write and remove your own documents.",
         "versiongate feed template set com.example.doto v.json --content-type application/json v.json",
         discussion: """
             A template is Mustache: {{name}} writes a value, {{#name}}...{{/name}} what is between if there is one, \
@@ -79,16 +79,20 @@ extension FeedTemplate {
             return error
         }
     }
+
+    func parsed(in place: String) throws -> ParsedTemplate {
+        do { return try ParsedTemplate(self) } catch { throw CommandError(error.description(file: place)) }
+    }
 }
 
 struct FeedTemplateSetCommand: AsyncParsableCommand {
     static let configuration = command(
-        "set", "Write a document of your own, or replace it.",
+        "set", "Write your own document, or replace it.",
         "versiongate feed template set com.example.doto v.json --content-type application/json v.json",
         #"echo "{{floor}}" | versiongate feed template set com.example.doto floor --content-type text/plain -"#,
         discussion: """
-            A template that cannot be read, or that has the name of a value that there is not, is refused with its \
-            place. `versiongate feed template --help` has the values.
+            A template that cannot be read, or that names a value that does not exist, is refused with its place. \
+            `versiongate feed template --help` has the values.
             """
     )
 
@@ -105,9 +109,7 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try InputFile.text(file, upTo: FeedTemplate.longestBody, what: "the file with the template")
-        if let fault = FeedTemplate(name: name, contentType: contentType, body: body).fault {
-            throw CommandError(fault.description(file: InputFile.name(file)))
-        }
+        _ = try FeedTemplate(name: name, contentType: contentType, body: body).parsed(in: InputFile.name(file))
         try await options.edit(on: database, values: { _ in }) { editor, _ in
             try editor.upsert(
                 where: [.owner(bundle), .init(\FeedTemplate.name, name)],
@@ -119,8 +121,8 @@ struct FeedTemplateSetCommand: AsyncParsableCommand {
 
 struct FeedTemplateRemove: EditVerb {
     static let configuration = command(
-        "remove", "Remove a document of your own.", "versiongate feed template remove com.example.doto v.json",
-        discussion: "Its address answers with 404 from then on. It asks on a terminal; in scripts it needs --yes."
+        "remove", "Remove one of your own documents.", "versiongate feed template remove com.example.doto v.json",
+        discussion: "Its address answers with 404 from then on."
     )
 
     @Argument(help: "The bundle of the app.") var bundle: String
@@ -142,8 +144,8 @@ struct FeedLintCommand: AsyncParsableCommand {
         "lint", "Find templates that cannot be served.",
         "versiongate feed lint", "versiongate feed lint com.example.doto --format json",
         discussion: """
-            Templates that were written with SQL are not read before they are asked for. This reads them all; the exit \
-            code is 1 if one has a fault.
+            Templates that were written with SQL are not read until a client asks for them. This reads them all; the \
+            exit code is 1 if one has a fault.
             """
     )
 
@@ -186,8 +188,8 @@ struct FeedShowCommand: AsyncParsableCommand {
             The names are those of versiongate feed list. The members are those of the address: those of a check, and \
             those of the format, such as for=sparkle for appcast.xml. The app need not be named again.
 
-            The document is printed as it is sent, byte by byte; on a terminal a line break follows. On standard error \
-            are the rules in force of which it cannot say all, and why.
+            The document is printed as it is sent, byte by byte; on a terminal a line break follows. Standard error \
+            names the rules in force that it cannot carry whole, and why.
             """
     )
 
@@ -254,19 +256,11 @@ struct FeedShowCommand: AsyncParsableCommand {
     private func rendered(_ app: App, _ policy: CompiledPolicy, _ time: Timestamp) throws -> String {
         guard let template = app.feedTemplates.first(where: { $0.name == name }) else {
             let names = FeedFormat.allCases.map(\.rawValue) + app.feedTemplates.map(\.name)
-            let similar = SimilarNames.of(name, among: names).first
-            throw CommandError(
-                "\(app.bundle) has no feed \(name); "
-                    + (similar.map { "did you mean \($0)?" }
-                        ?? "`\(PrintedCommand("feed list \(app.bundle.shellWord)"))` shows those there are")
-            )
+            let similar = CommandError.similar(to: name, among: names)
+            let list = "`\(PrintedCommand("feed list \(app.bundle.shellWord)"))` shows those there are"
+            throw CommandError("\(app.bundle) has no feed \(name); \(similar ?? list)")
         }
-        let parsed: ParsedTemplate
-        do {
-            parsed = try ParsedTemplate(template)
-        } catch {
-            throw CommandError(error.description(file: "\(app.bundle) \(name)"))
-        }
+        let parsed = try template.parsed(in: "\(app.bundle) \(name)")
         guard let values = FeedValues(answering: question(nil, app), by: policy, at: time, for: parsed),
             let document = parsed.render(values)
         else {

@@ -17,12 +17,10 @@ struct HistoryCommand: AsyncParsableCommand {
             operating system, then its name and the reason. Only the role is verified. Nothing is ever deleted from \
             the history.
 
-            Where the details take more than 50 lines, each change is shown in one line; --details shows them all the \
-            same.
-
             --follow prints no more than what is committed from now on (or after --after, from --since on), in the \
-            order of the commits, each once, with --format json an object a line. It goes on when the database was \
-            away, until it is interrupted or nobody reads what it prints. What reads it keeps the last id for --after.
+            order of the commits, each once, with --format json an object a line. It continues after the database \
+            was away, until it is interrupted or nobody reads what it prints. What reads it keeps the last id for \
+            --after.
             """
     )
 
@@ -32,7 +30,7 @@ struct HistoryCommand: AsyncParsableCommand {
         static func help(for value: Detail) -> ArgumentHelp? {
             switch value {
             case .oneline: "Show each change in one line."
-            case .details: "Show every column of every row, however many there are."
+            case .details: "Show every column of every row, also where that takes more than \(mostLines) lines."
             }
         }
     }
@@ -50,10 +48,10 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(help: "The most changes to show. (default: \(Self.usualLimit))", transform: WholeNumber.parse)
     var limit: Int?
     @Flag(help: "Print changes as they are committed, the oldest first.") var follow = false
-    @Option(help: ArgumentHelp("Only changes after the one with this number.", valueName: "change")) var after: Int64?
+    @Option("change", "Only changes after the one with this number.", WholeNumber.parse) var after: Int64?
     @Option(time: "Only changes from this time on.") var since: TimeArgument?
     @Option(time: "Only changes up to this time.") var until: TimeArgument?
-    @Option("text", "Only changes with this in their reason, or in a row before or after; case does not count.")
+    @Option("text", "Only changes with this in their reason, or in a row before or after; case is ignored.")
     var search: String?
     @Option("name", "Only changes of this database role, or user of the operating system.") var by: String?
     @Flag var detail: Detail?
@@ -77,7 +75,9 @@ struct HistoryCommand: AsyncParsableCommand {
                 let filter = try self.filter(CommandClock(reports.session))
                 try warnOfUnknown(reports.history, reports.session)
                 switch output.format {
-                case .json: print(try reports.historyJSON(filter))
+                case .json:
+                    let entries = try reports.historyObjects(filter)
+                    print(entries.isEmpty ? "[]" : "[\n\(entries.joined(separator: ",\n"))\n]")
                 case .table: print(text(try reports.history.changes(filter)))
                 }
             }
@@ -111,11 +111,10 @@ struct HistoryCommand: AsyncParsableCommand {
         if let subject, try history.changes(HistoryFilter(subject: subject, limit: 1)).isEmpty {
             let isNumber = Int64(subject) != nil
             let names = isNumber ? [] : try PolicyReader.ruleKeys(session) + PolicyReader.bundles(session)
-            let similar = SimilarNames.of(subject, among: names).prefix(3).joined(separator: " or ")
+            let similar = CommandError.similar(to: subject, among: names)
             warn(
                 (isNumber ? "there is no change" : "the history has no rule and no app") + " \(subject); "
-                    + (similar.isEmpty
-                        ? "`\(PrintedCommand("history"))` lists the changes" : "did you mean \(similar)?")
+                    + (similar ?? "`\(PrintedCommand("history"))` lists the changes")
             )
         }
         if let by, case let authors = try history.authors(), !authors.contains(by) {

@@ -11,10 +11,11 @@ struct UndoCommand: AsyncParsableCommand {
             Only what the change did is undone, column by column. It is refused where a later change has set the same \
             columns. An undo can be undone.
 
-            Without a number it is the newest change that is not undone yet, whoever made it. It is shown, and you are \
-            asked. With --yes it must be yours, of the last hour: made with your login, by a command or in psql.
+            Without a number it is the newest change that is not undone yet, no matter who made it. It is shown, and \
+            you are asked. With --yes it must be yours, and from the last hour: made with your login, by a command or \
+            in psql.
 
-            With --to, the policy becomes again what it was, whoever changed it since, in one change. That shows its \
+            With --to, one change makes the policy what it was, no matter who changed it since. That shows its \
             impact, and asks as apply does.
             """
     )
@@ -22,13 +23,10 @@ struct UndoCommand: AsyncParsableCommand {
     @Argument(help: "The id of the change, as history shows it; the newest unless given.", transform: changeNumber)
     var change: Int64?
     @Option(
-        name: .customLong("to"), parsing: .unconditional,
-        help: ArgumentHelp(
-            "Bring back the policy as it stood at a revision, or at a time.", valueName: "revision|time"
-        ),
-        transform: PolicyMoment.parse
+        "revision|time", "Bring back the policy as it stood at a revision, or at a time, whoever changed it since.",
+        PolicyMoment.parse
     )
-    var moment: PolicyMoment?
+    var to: PolicyMoment?
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: EditOptions
 
@@ -41,7 +39,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if let change, moment != nil {
+        if let change, to != nil {
             throw ValidationError("Give either a change or --to: \(PrintedCommand("undo \(change)"))")
         }
         if let change, change <= 0 {
@@ -50,7 +48,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let moment { return try await restore(moment) }
+        if let to { return try await restore(to) }
         let id = if let change { change } else { try await newestChange() }
         let confirmations = change == nil ? ["this undoes change \(id)"] : []
         try await options.edit(
@@ -88,12 +86,14 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     private func restore(_ moment: PolicyMoment) async throws {
-        let present = try await database.editedPolicy()
-        let past = try await database.editedPolicy(at: moment)
-        let revision = past.version.revision
-        let origin = past.change.map { " of \(TimeText.local($0.at))" } ?? ", an empty policy"
-        print("Back to revision \(revision)\(origin).")
-        let difference = PolicyDifference(from: present.policy, to: past.policy)
+        let (present, past, change) = try await database.read { reports in
+            let revision = try moment.revision(of: "--to", reports.session)
+            let past = try PolicyReader.editedPolicy(reports.session, revision: revision)
+            return (try PolicyReader.editedPolicy(reports.session), past, try reports.history.change(revision))
+        }
+        let revision = past.revision
+        print("Back to revision \(revision)\(change.map { " of \(TimeText.local($0.at))" } ?? ", an empty policy").")
+        let difference = PolicyDifference(from: present, to: past)
         var options = options
         options.why = options.why ?? "back to revision \(revision)"
         do {

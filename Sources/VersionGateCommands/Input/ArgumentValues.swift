@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 enum TimeArgument: Sendable {
@@ -22,9 +23,14 @@ enum TimeArgument: Sendable {
         {
             return .relative(microseconds: sign == "-" ? -microseconds : microseconds)
         }
+        let hour = /(?:0?[1-9]|1[0-2])(?::[0-5]\d)? ?[ap]m|(?:[01]?\d|2[0-3]):[0-5]\d/.ignoresCase()
+        if text.wholeMatch(of: hour) != nil {
+            throw CommandError("write its day: 'today \(text)' or 'tomorrow \(text)'")
+        }
         // PostgreSQL reads days in any order, years of two digits and numbers alone.
         guard text.prefixMatch(of: /[A-Za-z]|\d{4}-\d/) != nil else { throw CommandError(howTo) }
-        return .local(text)
+        // It reads no am and pm without minutes.
+        return .local(text.replacing(/\b(\d\d?) ?([ap]m)\b/.ignoresCase()) { "\($0.1):00 \($0.2)" })
     }
 
     static let howTo =
@@ -47,7 +53,8 @@ final class CommandClock {
 
     func moment(_ time: TimeArgument, of option: String) throws -> Timestamp {
         if !hasWarned {
-            for fault in Self.faults(database, try ServerSession.all(session)) { printError("Warning: \(fault)\n") }
+            let faults = Report(at: now, Report.clockFaults(database, try ServerSession.all(session)))
+            if !faults.parts.isEmpty { printError(faults.text(on: .standardError) + "\n") }
         }
         hasWarned = true
         switch time {
@@ -75,13 +82,6 @@ final class CommandClock {
             throw CommandError("\(option): there is no time \"\(text)\"\(place); \(TimeArgument.howTo)")
         }
     }
-
-    static func faults(_ database: DatabaseClock, _ servers: [ServerSession]) -> [String] {
-        let own =
-            "the clock of this machine is \(DatabaseClock.difference(seconds: -database.offset)) that of the database, "
-            + "where it is \(TimeText.local(database.now)); times count by the database"
-        return (database.isOff ? [own] : []) + servers.compactMap(\.clockSentence)
-    }
 }
 
 extension Timestamp {
@@ -100,15 +100,18 @@ enum PercentArgument {
     }
 }
 
-/// A length of time on the command line; the database judges it.
+/// A length of time on the command line, as policy files have it.
 enum DurationArgument {
-    /// Refuses a number without a unit, also the last one, which the database would take for seconds.
     static func parse(_ argument: String) throws -> String {
         if let number = Double(argument), number != 0 {
             throw CommandError("write its unit: '\(argument) day\(number == 1 ? "" : "s")', \(argument)h")
         }
         if argument.last?.isNumber == true, argument.contains(where: \.isLetter), !argument.contains(":") {
             throw CommandError("the last number has no unit; write \(argument)m for minutes, \(argument)s for seconds")
+        }
+        guard argument == "0" || DayTimeInterval(argument) != nil else {
+            throw CommandError(
+                "write weeks, days, hours, minutes or seconds ('2 days', 36h); months have no fixed length")
         }
         return argument
     }

@@ -6,45 +6,44 @@ extension Option {
         self.init(help: ArgumentHelp("\(help)", valueName: valueName))
     }
 
+    /// Takes any word for the value, also one that begins with a hyphen.
+    init<Read>(
+        _ valueName: String,
+        _ help: String,
+        _ read: @escaping @Sendable (String) throws -> Read
+    ) where Value == Read? {
+        self.init(
+            parsing: .unconditional, help: ArgumentHelp("\(help)", valueName: valueName), transform: read)
+    }
+
     /// An option that is given once for each value.
-    init(each name: String, _ help: String, valueName: String? = nil) where Value == [String] {
+    init<Read>(
+        each name: String,
+        _ help: String,
+        valueName: String,
+        _ read: @escaping @Sendable (String) throws -> Read
+    ) where Value == [Read] {
         self.init(
             wrappedValue: [], name: .customLong(name),
-            help: ArgumentHelp("\(help); can be repeated.", valueName: valueName ?? name)
+            help: ArgumentHelp("\(help); can be repeated.", valueName: valueName), transform: read
         )
     }
 
-    init(time help: String) where Value == TimeArgument? {
-        self.init(
-            parsing: .unconditional, help: ArgumentHelp("\(help)", valueName: "time"), transform: TimeArgument.parse
-        )
+    init(each name: String, _ help: String, valueName: String? = nil) where Value == [String] {
+        self.init(each: name, help, valueName: valueName ?? name) { $0 }
     }
 
-    init(percent help: String) where Value == String? {
-        self.init(
-            parsing: .unconditional, help: ArgumentHelp("\(help)", valueName: "percent"),
-            transform: PercentArgument.parse
-        )
-    }
-
-    init(duration help: String) where Value == String? {
-        self.init(help: ArgumentHelp("\(help)", valueName: "duration"), transform: DurationArgument.parse)
-    }
-
+    init(time help: String) where Value == TimeArgument? { self.init("time", help, TimeArgument.parse) }
+    init(percent help: String) where Value == String? { self.init("percent", help, PercentArgument.parse) }
+    init(duration help: String) where Value == String? { self.init("duration", help, DurationArgument.parse) }
     /// A revision, or the number of a change.
-    init(revision help: String) where Value == Int64? {
-        self.init(help: ArgumentHelp("\(help)", valueName: "number"), transform: WholeNumber.parse)
+    init(revision help: String) where Value == Int64? { self.init("number", help, WholeNumber.parse) }
+    init(number help: String) where Value == Int64? {
+        self.init("number", help) { Int64(try WholeNumber.parse($0) as Int32) }
     }
 
     init(file help: String) where Value == String? {
         self.init(help: ArgumentHelp("\(help)", valueName: "file"), completion: .file())
-    }
-
-    init(number help: String) where Value == Int64? {
-        self.init(
-            parsing: .unconditional, help: ArgumentHelp("\(help)", valueName: "number"),
-            transform: { Int64(try WholeNumber.parse($0) as Int32) }
-        )
     }
 
     init<Record>(clear _: Record.Type) where Value == [ClearedField<Record>] {

@@ -7,7 +7,7 @@ import UpdatePolicy
 
 /// The options that every command that edits takes, beside those of the database.
 struct EditOptions: ParsableArguments {
-    @Flag(help: "Approve removals and lockouts without a question.") var yes = false
+    @Flag(help: "Approve removals and lockouts without a question, as scripts must.") var yes = false
     @Flag(help: "Show what would change and who it reaches, and change nothing.") var dryRun = false
     @Option("text", "Why this is done; kept in the history.") var why: String?
 
@@ -37,7 +37,13 @@ struct EditOptions: ParsableArguments {
             }
             if dryRun {
                 let edit = try await editing.dryRun { try body($0, values) }
-                if tool == nil || edit != nil { print(try PlanReport(edit, on: name.visible()).text) }
+                let report = try PlanReport(
+                    edit, rules: edit?.reach.map { $0.before.rules + $0.after.rules } ?? [],
+                    revision: edit?.base.revision,
+                    unchanged: "Nothing would change on \(name.visible()): the policy is already like that.",
+                    ending: "Nothing was changed on \(name.visible()): this was a dry run."
+                )
+                if tool == nil || edit != nil { print(report.text) }
                 return
             }
             let change = try await editing.edit(
@@ -74,12 +80,10 @@ struct EditOptions: ParsableArguments {
             if let reason = impact.approvalReason { reasons.append(reason) }
             for rule in reach.after.rules where edit.consent.contains(rule.key) {
                 let end = rule.endsAt.map { ", until \(TimeText.local($0))" } ?? ", and has no end"
-                let isForAll = rule.bundle == nil
-                reasons.append(
-                    rule.key
-                        + (isForAll
-                            ? " locks out clients of every app" : " also locks out users who have no update\(end)")
-                )
+                let whom =
+                    rule.bundle == nil
+                    ? "locks out clients of every app" : "also locks out users who have no update\(end)"
+                reasons.append("\(rule.key) \(whom)")
             }
         }
         return try Self.requireApproval(reasons, on: database, yes: yes)
@@ -108,18 +112,6 @@ struct EditOptions: ParsableArguments {
     {
         guard isRoot, let caller = environment["SUDO_USER"], !caller.isEmpty else { return userName }
         return caller
-    }
-}
-
-extension PlanReport {
-    fileprivate init(_ edit: DryRun?, on database: String) throws {
-        self.init(
-            revision: edit?.base.revision, change: edit?.change, impact: try edit?.reach.map { try EditImpact(of: $0) },
-            unchanged: "Nothing would change on \(database): the policy is already like that.",
-            ending: "Nothing was changed on \(database): this was a dry run.",
-            audiences: Self.audiences(before: edit?.reach?.before.rules ?? [], after: edit?.reach?.after.rules ?? []),
-            terminal: .standardOutput
-        )
     }
 }
 
@@ -159,13 +151,12 @@ final class EditWarnings: Sendable {
             asked.withLock { if !$0.contains(notice.message) { $0.append(notice.message) } }
         }
         if isMassEdit, massEdits == .asked { return }
-        let hint = CommandHint.cure(PolicyFault(notice), hint: notice.hint)
+        let hint = CommandHint.cure(PolicyFault(notice.dataType), hint: notice.hint)
         let line = "Warning: \(notice.message)\(hint.map { " (\($0))" } ?? "")".visible()
-        let isNew = printed.withLock { lines in
-            guard !lines.contains(line) else { return false }
+        printed.withLock { lines in
+            if lines.contains(line) { return }
             lines.append(line)
-            return true
+            printError(Terminal.standardError.paragraphs(line + "\n"))
         }
-        if isNew { printError(Terminal.standardError.paragraphs(line + "\n")) }
     }
 }

@@ -13,25 +13,20 @@ struct GivenColumn<Record: PolicyRecord>: Sendable {
     let column: ColumnDefinition
     let value: Value
 
-    private init?(_ path: PartialKeyPath<Record>, _ value: Value?) {
-        guard let value else { return nil }
-        (column, self.value) = (Record.column(path).definition, value)
-    }
-
-    init?(_ path: PartialKeyPath<Record>, _ text: String?) { self.init(path, text.map { .written($0) }) }
-    init?(_ path: PartialKeyPath<Record>, _ time: TimeArgument?) { self.init(path, time.map { .time($0) }) }
-    init?(_ path: PartialKeyPath<Record>, _ flag: Bool?) { self.init(path, flag.map { .parsed(.boolean($0)) }) }
-    init?(_ path: PartialKeyPath<Record>, _ number: Int64?) { self.init(path, number.map { .parsed(.integer($0)) }) }
-
-    init?(_ path: PartialKeyPath<Record>, _ texts: [String]) {
-        self.init(path, texts.isEmpty ? nil : .parsed(.texts(texts.map { UTF8Text($0) })))
-    }
-
-    init?(_ path: PartialKeyPath<Record>, _ attributes: [NamedValue]) {
-        let values = Dictionary(grouping: attributes) { UTF8Text($0.name) }
-        self.init(
-            path, values.isEmpty ? nil : .parsed(.attributes(values.mapValues { $0.map { UTF8Text($0.value) } }))
-        )
+    /// Nil where nothing was given.
+    init?(_ column: ColumnDefinition, _ given: Any?) {
+        switch given {
+        case let text as String: value = .written(text)
+        case let time as TimeArgument: value = .time(time)
+        case let flag as Bool: value = .parsed(.boolean(flag))
+        case let number as Int64: value = .parsed(.integer(number))
+        case let texts as [String] where !texts.isEmpty: value = .parsed(.texts(texts.map { UTF8Text($0) }))
+        case let attributes as [NamedValue] where !attributes.isEmpty:
+            let values = Dictionary(grouping: attributes) { UTF8Text($0.name) }
+            value = .parsed(.attributes(values.mapValues { $0.map { UTF8Text($0.value) } }))
+        default: return nil
+        }
+        self.column = column
     }
 
     func value(_ clock: CommandClock) throws -> ColumnValue<Record> {
@@ -80,12 +75,28 @@ extension ColumnDefinition {
     }
 }
 
+private protocol ColumnOption { var given: Any { get } }
+
+extension Option: ColumnOption { fileprivate var given: Any { wrappedValue } }
+
+extension Flag: ColumnOption { fileprivate var given: Any { wrappedValue } }
+
 struct ColumnEdit<Record: PolicyRecord>: Sendable {
     let given: [GivenColumn<Record>]
     let cleared: [ClearedField<Record>]
 
-    init(_ given: [GivenColumn<Record>?], clearing cleared: [ClearedField<Record>] = []) {
-        (self.given, self.cleared) = (given.compactMap(\.self), cleared)
+    /// - Parameter options: Where a property is called as a column, in camel case, it sets that.
+    init(
+        _ options: any ParsableArguments...,
+        also others: [GivenColumn<Record>?] = [],
+        clearing cleared: [ClearedField<Record>] = []
+    ) {
+        let given = options.flatMap { Mirror(reflecting: $0).children }.compactMap { child -> GivenColumn<Record>? in
+            let name = String((child.label ?? "").dropFirst()).replacing(/[A-Z]+/) { "_" + $0.output.lowercased() }
+            guard let column = Record.columns.first(where: { $0.name == name }) else { return nil }
+            return GivenColumn(column.definition, (child.value as? any ColumnOption)?.given)
+        }
+        (self.given, self.cleared) = (given + others.compactMap(\.self), cleared)
     }
 
     func values(_ clock: CommandClock) throws -> [ColumnValue<Record>] {

@@ -38,7 +38,7 @@ enum InputFile {
         return String(String.UnicodeScalarView(lines.joined(separator: ["\n" as Unicode.Scalar])))
     }
 
-    static func handle(_ path: String) throws -> FileHandle {
+    private static func handle(_ path: String) throws -> FileHandle {
         path == "-" ? CommandContext.current.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     }
 

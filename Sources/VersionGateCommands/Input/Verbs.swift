@@ -100,16 +100,12 @@ extension PolicyReports {
 
 extension PolicyEditor {
     func edit(rule key: String, set values: [ColumnValue<Rule>] = []) throws {
-        if try brake(rule: key, values) { return }
-        guard try update(where: [.init(\.key, key)], set: values) > 0 else {
-            throw try CommandError.noSuchRule(key, session)
-        }
+        if try brake(key, values) || update(where: [.init(\.key, key)], set: values) > 0 { return }
+        throw try CommandError.noSuchRule(key, session)
     }
 
     func edit(app bundle: String, set values: [ColumnValue<App>] = []) throws {
-        if try brake(app: bundle, values) { return }
-        guard try update(where: [.init(\.bundle, bundle)], set: values) > 0 else {
-            throw try CommandError.noSuchApp(bundle, session)
-        }
+        if try brake(bundle, values) || update(where: [.init(\.bundle, bundle)], set: values) > 0 { return }
+        throw try CommandError.noSuchApp(bundle, session)
     }
 }

@@ -12,8 +12,9 @@ struct MigrateCommand: AsyncParsableCommand {
         "versiongate migrate --print | psql --no-psqlrc postgresql://owner@db.example.com/versiongate",
         "versiongate migrate --database-url postgresql://owner@db.example.com/versiongate",
         discussion: """
-            Each migration is applied in a transaction of its own; running the command twice, or on two machines at \
-            once, applies each once. The database role needs to own the schema, and the first time to create roles.
+            Each migration is applied in its own transaction; running the command twice, or on two machines at \
+            once, applies each once. The database role needs to own the schema and, the first time, the right to \
+            create roles.
 
             A database in which somebody else could act as the owner of the schema is refused, with the statements \
             that fix it; --status reports this and lesser faults of the privileges.
@@ -43,9 +44,7 @@ struct MigrateCommand: AsyncParsableCommand {
             if status {
                 show(try await migrator.status(connection))
                 for fault in try await migrator.faults(connection) {
-                    printError(
-                        "\(fault.isDangerous ? "Danger" : "Warning"): \(fault.fault)\nHint: \(fault.remedy)\n"
-                    )
+                    printError("\(fault.isDangerous ? "Danger" : "Warning"): \(fault.fault)\nHint: \(fault.remedy)\n")
                 }
                 return
             }

@@ -29,8 +29,8 @@ package struct CommandContext: Sendable {
             printError: { DescriptorWriter.write($0, to: STDERR_FILENO) }
         )
         context.hasKeyboard = isatty(STDIN_FILENO) == 1
-        context.standardOutput = Terminal(descriptor: STDOUT_FILENO, environment: context.environment)
-        context.standardError = Terminal(descriptor: STDERR_FILENO, environment: context.environment)
+        context.standardOutput = Terminal.of(STDOUT_FILENO, context.environment)
+        context.standardError = Terminal.of(STDERR_FILENO, context.environment)
         return context
     }
 

@@ -68,7 +68,8 @@ extension Report {
         guard let rows = table.rows, table.columns.contains(where: { $0.title != nil }) else { return "" }
         guard !rows.isEmpty else { return terminal.paragraphs(text(table.ifEmpty).visible()) }
         let columns = table.shownColumns(text: text)
-        var lines = TextTable(columns.map { (table.columns[$0].title ?? "").uppercased() })
+        let optional = columns.indices.filter { !table.columns[columns[$0]].isName }.dropFirst()
+        var lines = TextTable(columns.map { (table.columns[$0].title ?? "").uppercased() }, optional: Array(optional))
         for row in rows {
             let parts = row.compactMap { cell in
                 cell.bar.map { part -> Bar.Part in cell.isHigh ? (part, "!", .red) : (part, "#", .green) }

@@ -12,20 +12,14 @@ struct Terminal: Sendable {
 
     var isScreen: Bool { width != nil }
 
-    init(width: Int?, usesColor: Bool) {
-        self.width = width
-        self.usesColor = usesColor
-    }
-
-    init(descriptor: Int32, environment: [String: String]) {
-        guard isatty(descriptor) == 1 else {
-            self = .file
-            return
-        }
+    static func of(_ descriptor: Int32, _ environment: [String: String]) -> Terminal {
+        guard isatty(descriptor) == 1 else { return .file }
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        width = isKnown ? Int(size.ws_col) : environment["COLUMNS"].flatMap { Int($0) } ?? 80
-        usesColor = environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        return Terminal(
+            width: isKnown ? Int(size.ws_col) : environment["COLUMNS"].flatMap { Int($0) } ?? 80,
+            usesColor: environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        )
     }
 
     func styled(_ text: String, _ style: TextStyle?) -> String {
@@ -49,8 +43,6 @@ struct Terminal: Sendable {
                 .joined(separator: "\n" + indentation)
         }.joined(separator: "\n")
     }
-
-    var chartWidth: Int { width ?? 80 }
 
     /// Whether standard input and output are a terminal.
     static var canAsk: Bool { CommandContext.current.hasKeyboard && standardOutput.isScreen }
@@ -82,7 +74,7 @@ enum Progress {
         _ activity: String,
         on terminal: Terminal = .standardError,
         _ body: () async throws -> Result
-    ) async rethrows -> Result {
+    ) async throws -> Result {
         guard terminal.isScreen else { return try await body() }
         let sign = Task {
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
@@ -90,17 +82,10 @@ enum Progress {
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             printError("\r\u{1B}[K")
         }
-        func end() async {
-            sign.cancel()
-            await sign.value
-        }
-        do {
-            let result = try await body()
-            await end()
-            return result
-        } catch {
-            await end()
-            throw error
-        }
+        return try await ending(
+            with: {
+                sign.cancel()
+                await sign.value
+            }, body)
     }
 }

@@ -2,21 +2,24 @@ import UpdatePolicy
 
 /// Lays out rows of text in columns that are as wide as their widest cell.
 ///
-/// Nothing is cut. Where a terminal is too narrow, the last column is broken at blanks, if that suffices. Control characters
-/// are written out. A row may end with a bar, in what the terminal leaves of the line; where that is too little, none has one.
+/// Where a terminal is too narrow, cells are broken at blanks, those of the widest column first; if that does not suffice,
+/// columns are left out, which is said. Control characters are written out. A row may end with a bar, in what the terminal
+/// leaves of the line; where that is too little, none has one.
 struct TextTable {
     typealias Cell = (text: String, style: TextStyle?)
+    private typealias Column = (index: Int, width: Int)
 
     private let header: [Cell]
+    /// The columns that matter least, the least of them last: they may be left out.
+    private let optional: [Int]
     private let widestBar: Int
     private var rows: [(cells: [Cell], bar: Bar?)] = []
 
-    private static let leastWidth = 16
     private static let leastBar = 8
 
-    init(_ header: [String], widestBar: Int = 40) {
+    init(_ header: [String], optional: [Int] = [], widestBar: Int = 40) {
         self.header = header.map { ($0.visible(), .bold) }
-        self.widestBar = widestBar
+        (self.optional, self.widestBar) = (optional, widestBar)
     }
 
     mutating func add(_ cells: [Cell], bar: Bar? = nil) {
@@ -25,47 +28,60 @@ struct TextTable {
 
     /// The width of the bars; nil where there is no room for them, or no row has one.
     func barWidth(on terminal: Terminal) -> Int? {
-        let width = min(widestBar, terminal.chartWidth - Self.width(of: widths) - 2)
+        let width = min(widestBar, (terminal.width ?? 80) - Self.width(of: columns(on: terminal)) - 2)
         return width < Self.leastBar || rows.allSatisfy { $0.bar == nil } ? nil : width
     }
 
     func text(on terminal: Terminal) -> String {
-        var widths = widths
-        let last = widths.count - 1
-        let room = terminal.width.map { $0 - Self.width(of: widths) + widths[last] } ?? widths[last]
-        if room >= max(Self.leastWidth, header[last].text.terminalWidth) { widths[last] = min(widths[last], room) }
-        let barWidth = barWidth(on: terminal)
-        return ([(header, nil)] + rows).map { cells, bar in
-            Self.line(cells, widths, bar: barWidth.flatMap { bar?.text(width: $0, on: terminal) }, terminal)
+        let (columns, barWidth) = (columns(on: terminal), barWidth(on: terminal))
+        let lines = ([(header, nil)] + rows).map { cells, bar in
+            Self.line(cells, columns, bar: barWidth.flatMap { bar?.text(width: $0, on: terminal) }, terminal)
+        }
+        let left = header.indices.filter { index in !columns.contains { $0.index == index } }.map { header[$0].text }
+        let note = "Not shown, as the terminal is too narrow: \(left.joined(separator: ", "))."
+        return (lines + (left.isEmpty ? [] : [terminal.paragraphs(note)])).joined(separator: "\n")
+    }
+
+    private static func line(_ cells: [Cell], _ columns: [Column], bar: String?, _ terminal: Terminal) -> String {
+        let parts = columns.map { cells[$0.index].text.wrapped(to: $0.width) }
+        return (0..<(parts.map(\.count).max() ?? 0)).map { place in
+            var (line, blanks) = ("", 0)
+            for (column, parts) in zip(columns, parts) {
+                let text = place < parts.count ? parts[place] : ""
+                if !text.isEmpty {
+                    line += String(repeating: " ", count: blanks) + terminal.styled(text, cells[column.index].style)
+                    blanks = 0
+                }
+                blanks += column.width - text.terminalWidth + 2
+            }
+            return line + (place == 0 ? bar.map { String(repeating: " ", count: blanks) + $0 } ?? "" : "")
         }.joined(separator: "\n")
     }
 
-    private static func line(_ cells: [Cell], _ widths: [Int], bar: String?, _ terminal: Terminal) -> String {
-        var line = ""
-        var blanks = 0
-        func add(_ text: String, _ style: TextStyle?, _ width: Int) {
-            if !text.isEmpty { line += String(repeating: " ", count: blanks) + terminal.styled(text, style) }
-            blanks = (text.isEmpty ? blanks : 0) + width - text.terminalWidth + 2
+    /// The columns that a terminal has room for; all of them, whole, where it has none for those that must be there.
+    private func columns(on terminal: Terminal) -> [Column] {
+        func widths(_ width: (String) -> Int) -> [Int] {
+            header.indices.map { index in ([header] + rows.map(\.cells)).map { width($0[index].text) }.max() ?? 0 }
         }
-        for (cell, width) in zip(cells, widths).dropLast() { add(cell.text, cell.style, width) }
-        let last = cells.count - 1
-        let parts = cells[last].text.wrapped(to: widths[last])
-        let indentation = "\n" + String(repeating: " ", count: width(of: widths) - widths[last])
-        for (index, part) in parts.enumerated() {
-            if index > 0 { (line, blanks) = (line + indentation, 0) }
-            add(part, cells[last].style, widths[last])
+        let all = widths(\.terminalWidth).enumerated().map { (index: $0, width: $1) }
+        guard let room = terminal.width, Self.width(of: all) > room else { return all }
+        let least = widths { $0.wrapped(to: 1).map(\.terminalWidth).max() ?? 0 }
+        for count in (0...optional.count).reversed() {
+            var columns = all.filter { !optional.dropFirst(count).contains($0.index) }
+            while Self.width(of: columns) > room,
+                let widest = columns.indices.filter({ columns[$0].width > least[columns[$0].index] })
+                    .max(by: { columns[$0].width < columns[$1].width })
+            {
+                columns[widest].width -= 1
+            }
+            if Self.width(of: columns) <= room { return columns }
         }
-        if let bar { add(bar, nil, 0) }
-        return line
+        return all
     }
 
-    private var widths: [Int] {
-        header.indices.map { column in
-            ([header] + rows.map(\.cells)).map { $0[column].text.terminalWidth }.max() ?? 0
-        }
+    private static func width(of columns: [Column]) -> Int {
+        columns.reduce(0) { $0 + $1.width } + 2 * (columns.count - 1)
     }
-
-    private static func width(of widths: [Int]) -> Int { widths.reduce(0, +) + 2 * (widths.count - 1) }
 }
 
 extension String {

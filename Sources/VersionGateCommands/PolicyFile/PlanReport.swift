@@ -6,16 +6,23 @@ import UpdatePolicy
 struct PlanReport {
     /// The state of the policy that the edit starts from; nil where another edit came between.
     let revision: Int64?
-    let change: PolicyChange?
-    var impact: EditImpact?
+    private let change: PolicyChange?
+    private let impact: EditImpact?
     /// What is said to people where there are no differences.
     let unchanged: String
     /// What is said to people at the end where there are some: how they are made, or that nothing was.
     let ending: Sentence
-    var audiences: [String: String] = [:]
+    private let audiences: [String: String]
     var warnings: [String] = []
     var takenBack = TakenBack(changes: [])
-    let terminal: Terminal
+    private let terminal = Terminal.standardOutput
+
+    /// - Parameter rules: Those before and after, by which clients are named; of one that is both, as it is after.
+    init(_ edit: DryRun?, rules: [Rule], revision: Int64?, unchanged: String, ending: Sentence) throws {
+        (change, impact) = (edit?.change, try edit?.reach.map { try EditImpact(of: $0) })
+        (self.revision, self.unchanged, self.ending) = (revision, unchanged, ending)
+        audiences = Dictionary(rules.map { ($0.key, $0.who) }) { $1 }
+    }
 
     var text: String {
         guard let change else { return unchanged }
@@ -52,18 +59,12 @@ struct PlanReport {
         return ["revision": revision, "differences": differences, "impact": impact, "takes_back": takenBack.json]
     }
 
-    /// The clients that rules are for; of one that is before and after, as it is after.
-    static func audiences(before: [Rule], after: [Rule]) -> [String: String] {
-        Dictionary((before + after).map { ($0.key, $0.who) }) { $1 }
-    }
-
     /// Whatever comes from the policy, from clients or from the database stands in code, where it is neither markup nor a
     /// link nor mentions anybody.
     func markdown(database: String) -> String {
         let title = "### versiongate plan: "
         guard let change else {
-            return
-                "\(title)no differences\n\nThe policy\(atRevision) of \(Report.code(database)) is as the file says."
+            return "\(title)no differences\n\nThe policy\(atRevision) of \(Report.code(database)) is as the file says."
         }
         func list(_ title: String, _ items: [String]) -> String? {
             items.isEmpty ? nil : "**\(title)**\n\n" + items.map { "- \(Report.code($0))" }.joined(separator: "\n")

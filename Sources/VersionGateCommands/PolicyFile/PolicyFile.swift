@@ -14,7 +14,7 @@ struct PolicyFile: Sendable {
     private let origin: (revision: Int64, token: String)?
 
     struct Plan: Sendable {
-        let present: EditedPolicy
+        let present: Policy
         let difference: PolicyDifference
         let takenBack: TakenBack
     }
@@ -40,22 +40,25 @@ struct PolicyFile: Sendable {
     /// Compares the file with the policy, and finds the changes that it would take back, of those since the revision that it was
     /// exported from; of all where it does not say which, or where that was of another database.
     func plan(on database: DatabaseOptions, revision: Int64? = nil) async throws -> Plan {
-        try await database.read { reports in
-            let session = reports.session
-            let present = try EditedPolicy(session)
-            if let revision, revision != present.version.revision {
-                throw error(.otherRevision(present.version.revision, expected: revision, change: present.change))
+        try await explaining {
+            try await database.read { reports in
+                let session = reports.session
+                let present = try PolicyReader.editedPolicy(session)
+                if let revision, revision != present.revision {
+                    let change = try reports.history.change(present.revision)
+                    throw PolicyConflict.otherRevision(present.revision, expected: revision, change: change)
+                }
+                let difference = try difference(from: present)
+                guard !difference.edits.isEmpty else {
+                    return Plan(present: present, difference: difference, takenBack: TakenBack(changes: []))
+                }
+                let known = try origin.flatMap { origin in
+                    try TakenBackChange.isKnown(origin.revision, token: origin.token, session) ? origin.revision : nil
+                }
+                let changes = try TakenBackChange.all(in: difference, from: present.version, since: known ?? 0, session)
+                let takenBack = TakenBack(changes: changes, now: try CommandClock(session).now)
+                return Plan(present: present, difference: difference, takenBack: takenBack)
             }
-            let difference = try difference(from: present.policy)
-            guard !difference.edits.isEmpty else {
-                return Plan(present: present, difference: difference, takenBack: TakenBack(changes: []))
-            }
-            let known = try origin.flatMap { origin in
-                try TakenBackChange.isKnown(origin.revision, token: origin.token, session) ? origin.revision : nil
-            }
-            let changes = try TakenBackChange.all(in: difference, from: present.version, since: known ?? 0, session)
-            let takenBack = TakenBack(changes: changes, now: try CommandClock(session).now)
-            return Plan(present: present, difference: difference, takenBack: takenBack)
         }
     }
 
@@ -116,7 +119,7 @@ struct PolicyFile: Sendable {
     /// Refuses to remove more than a tenth of the rules or releases of an app, and at least three, which is rather a file
     /// that was cut or is old than what was meant.
     func requireFewRemovals(_ plan: Plan) throws {
-        let (removed, policy) = (plan.difference.edits.filter { $0.after == nil }, plan.present.policy)
+        let (removed, policy) = (plan.difference.edits.filter { $0.after == nil }, plan.present)
         for (table, noun) in [(PolicyTable.rules, "rules"), (.releases, "releases")] {
             let totals = Dictionary(grouping: policy.rows(of: table)) { $0["bundle"].text }
             let gone = Dictionary(grouping: removed.filter { $0.table == table }) { $0.before?["bundle"].text }
@@ -138,15 +141,13 @@ struct PolicyFile: Sendable {
         } catch let refusals as PolicyRefusals {
             throw CommandError(refusals.refusals.map(description).joined(separator: "\n"))
         } catch let conflict as PolicyConflict {
-            guard case .otherRevision = conflict else { throw conflict }
-            throw error(conflict)
+            guard case .otherRevision(_, _, let change) = conflict else { throw conflict }
+            let newest = change.map { "\nThe newest change: \(ChangeText.line($0, on: .file))" } ?? ""
+            throw CommandError(
+                "\(conflict)\(newest)\nNothing was changed. See what the file changes now: "
+                    + "\(PrintedCommand("plan \(path.shellWord)\(scope)"))"
+            )
         }
-    }
-
-    private func error(_ conflict: PolicyConflict) -> CommandError {
-        CommandError(
-            "\(conflict)\nNothing was changed. See what the file changes now: \(PrintedCommand("plan \(path.shellWord)\(scope)"))"
-        )
     }
 
     private func description(_ refusal: PolicyRefusal) -> String {

@@ -16,15 +16,12 @@ struct PlanCommand: AsyncParsableCommand {
             database and rolled back, so plan shows what apply would do, and refuses what apply would refuse. A user \
             with the role planner can do this and cannot apply.
 
-            With --bundle the file is the part of one app: its releases and rules. Other apps, and rules for every \
-            app, are left as they are.
-
             If the differences affect what clients get, plan shows their impact on recent checks, and whether apply \
             needs approval for lockouts. With --format json this is in impact (null if clients get the same): checks, \
             new_lockouts (how many of them would be newly locked out, at most) and approval (why apply needs approval, \
             or null). With --format markdown it is a comment for a pull request.
 
-            It names the changes that the file would take back (takes_back in JSON), because it gives columns the \
+            It names the changes that the file would reverse (takes_back in JSON), because it gives columns the \
             values from before them: those since the revision that the file was exported from, as its first line says.
 
             Exit codes: 0 if there are no differences, 2 if there are, 1 if the file cannot be applied.
@@ -36,7 +33,8 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     @Argument(help: "The policy file; - reads standard input.", completion: .file()) var file: String
-    @Option("bundle", "The app that the file is about.") var bundle: String?
+    @Option("bundle", "The app that the file is about: its releases and rules. All else is left as it is.")
+    var bundle: String?
     @Option(help: "How to print: table for people, json for programs, markdown for a pull request.")
     var format: Format = .table
     @OptionGroup var database: DatabaseOptions
@@ -58,21 +56,20 @@ struct PlanCommand: AsyncParsableCommand {
                 }
             }
         }
-        let revision = plan.present.version.revision
+        let revision = plan.present.revision
         let scope = policyFile.scope + (plan.takenBack.hasBrakes ? " --over-brakes" : "")
-        let report = PlanReport(
-            revision: revision, change: edit?.change, impact: try edit?.reach.map { try EditImpact(of: $0) },
+        var report = try PlanReport(
+            edit, rules: plan.present.rules + policyFile.rules, revision: revision,
             unchanged: "No differences: the policy at revision \(revision) is as the file says.",
-            ending: "To apply exactly this: \(command: "apply \(file.shellWord)\(scope) --revision \(revision)")",
-            audiences: PlanReport.audiences(before: plan.present.policy.rules, after: policyFile.rules),
-            warnings: warnings.lines, takenBack: plan.takenBack, terminal: .standardOutput
+            ending: "To apply exactly this: \(command: "apply \(file.shellWord)\(scope) --revision \(revision)")"
         )
+        (report.warnings, report.takenBack) = (warnings.lines, plan.takenBack)
         switch format {
         case .json: print(report.json.lines)
         case .table: print(report.text)
         case .markdown: print(report.markdown(database: name))
         }
-        policyFile.warnOfOneApp(in: plan.present.policy, command: "plan")
+        policyFile.warnOfOneApp(in: plan.present, command: "plan")
         if edit != nil { throw ExitCode(2) }
     }
 }
@@ -83,24 +80,20 @@ struct ApplyCommand: AsyncParsableCommand {
         "versiongate apply policy.yaml", #"versiongate apply policy.yaml --revision 41 --yes --why "Ticket 1234""#,
         discussion: """
             The file is the whole policy: what is not in it is removed. Everything happens in one transaction or not \
-            at all, and does exactly what plan shows. It is refused if somebody else changes the policy meanwhile, or \
-            has changed it since the revision that --revision names.
-
-            With --bundle the file is the part of one app: its releases and rules. Other apps, and rules for every \
-            app, are left as they are, and a file that has any is refused.
+            at all, and does exactly what plan shows. It is refused if somebody else changes the policy in the meantime.
 
             On a terminal it asks before it removes anything, and before it locks out more than 1 % of an app's recent \
-            checks or an unknown number; in scripts both need --yes. To remove more than a tenth of an app's rules or \
-            releases, and at least three, --yes needs --removals beside it. It names the changes that it takes back; \
-            those of a brake's login, a fuse, a hold or a pause --yes takes back only with --over-brakes. The first \
+            checks or an unknown number; in scripts both need --yes. It names the changes that it reverses. The first \
             line of an exported file says which changes it knows.
             """
     )
 
     @Argument(help: "The policy file; - reads standard input.", completion: .file()) var file: String
     @Option(revision: "The revision that was planned for; refused at any other.") var revision: Int64?
-    @Option("bundle", "The app that the file is about.") var bundle: String?
-    @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases.") var removals = false
+    @Option("bundle", "The app that the file is about: its releases and rules. All else is left as it is.")
+    var bundle: String?
+    @Flag(help: "With --yes, also remove more than a tenth of an app's rules or releases, and at least three.")
+    var removals = false
     @Flag(help: "With --yes, also take back what a brake's login, a fuse, a hold or a pause did.")
     var overBrakes = false
     @OptionGroup var database: DatabaseOptions
@@ -109,7 +102,7 @@ struct ApplyCommand: AsyncParsableCommand {
     func run() async throws {
         let policyFile = try PolicyFile(file, bundle: bundle)
         let plan = try await policyFile.plan(on: database, revision: revision)
-        policyFile.warnOfOneApp(in: plan.present.policy, command: "apply")
+        policyFile.warnOfOneApp(in: plan.present, command: "apply")
         let cut = policyFile.cut
         if options.dryRun {
             if let cut { warn(cut) }
@@ -169,13 +162,16 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let moment: PolicyMoment? = revision.map { .revision($0) } ?? asOf.map { .time($0) }
-        let exported = try await database.editedPolicy(at: moment, of: "--as-of")
-        let policy = bundle.map(exported.policy.part) ?? exported.policy
+        let whole = try await database.read { reports in
+            let revision = try moment?.revision(of: "--as-of", reports.session)
+            return try PolicyReader.editedPolicy(reports.session, revision: revision)
+        }
+        let policy = bundle.map(whole.part) ?? whole
         if let bundle, policy.apps.isEmpty {
-            throw CommandError.noSuchApp(bundle, among: exported.policy.apps.map(\.bundle))
+            throw CommandError.noSuchApp(bundle, among: whole.apps.map(\.bundle))
         }
         let text = PolicyDocument.text(
-            of: policy, revision: exported.version.revision, token: exported.version.token,
+            of: policy, revision: policy.revision, token: policy.token,
             bundle: bundle.map { _ in policy.apps[0].bundle }
         )
         guard let output, output != "-" else {
@@ -192,22 +188,7 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(output) cannot be written: \(InputFile.reason(error)); check that the folder exists, that you may write to it, and that there is space"
             )
         }
-        print("Wrote the policy at revision \(exported.version.revision) to \(output).")
-    }
-}
-
-/// A policy with its notes at one revision, and the change that brought it there.
-struct EditedPolicy: Sendable {
-    let version: PolicyVersion
-    let change: PolicyChange?
-    let policy: Policy
-
-    /// - Parameter revision: The policy as it stood at this revision; nil: today's.
-    init(_ session: PostgresSession, revision: Int64? = nil) throws {
-        let (policy, history) = (try PolicyReader.editedPolicy(session, revision: revision), try PolicyHistory(session))
-        let token = try revision.map { try history.version(of: $0).token } ?? policy.token
-        (version, self.policy) = (PolicyVersion(revision: policy.revision, token: token), policy)
-        change = try history.change(policy.revision)
+        print("Wrote the policy at revision \(policy.revision) to \(output).")
     }
 }
 
@@ -220,20 +201,11 @@ enum PolicyMoment: Sendable {
         if let revision = Int64(argument), revision >= 0, !argument.hasPrefix("+") { return .revision(revision) }
         return .time(try TimeArgument.parse(argument))
     }
-}
 
-extension DatabaseOptions {
-    func editedPolicy(at moment: PolicyMoment? = nil, of option: String = "--to") async throws -> EditedPolicy {
-        try await read { reports in
-            let session = reports.session
-            let revision: Int64? =
-                switch moment {
-                case nil: nil
-                case .revision(let revision): revision
-                case .time(let time):
-                    try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option))
-                }
-            return try EditedPolicy(session, revision: revision)
+    func revision(of option: String, _ session: PostgresSession) throws -> Int64 {
+        switch self {
+        case .revision(let revision): revision
+        case .time(let time): try PolicyHistory(session).revision(at: CommandClock(session).moment(time, of: option))
         }
     }
 }

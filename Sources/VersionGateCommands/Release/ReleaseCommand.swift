@@ -20,17 +20,10 @@ struct ReleaseCommand: AsyncParsableCommand {
 }
 
 struct ReleaseOptions: ParsableArguments {
-    @Option("version", "The least version of the operating system.") var minOS: String?
+    @Option("version", "The lowest version of the operating system.") var minOS: String?
     @Option(time: "When users can get it.") var liveAt: TimeArgument?
     @Flag(column: "It is in a staged rollout, so not everybody can get it yet.") var staged: Bool?
     @Option(help: "A note for the people who edit; never sent.") var note: String?
-
-    func given(build: String?, regions: [String]) -> [GivenColumn<Release>?] {
-        [
-            GivenColumn(\.build, build), GivenColumn(\.minOS, minOS), GivenColumn(\.regions, regions),
-            GivenColumn(\.liveAt, liveAt), GivenColumn(\.staged, staged), GivenColumn(\.note, note),
-        ]
-    }
 
     /// The platforms whose systems have no number of 100 or more; others, as ChromeOS, do.
     private static let countedBelow100 = ["android", "ios", "macos", "tvos", "visionos", "watchos", "windows"]
@@ -52,28 +45,28 @@ struct ReleaseSelector: ParsableArguments {
     @Option(help: "Only this build.") var build: String?
     @Option(help: ArgumentHelp("Only the row for this country.", valueName: "country")) var region: String?
 
-    func selects(_ release: Release) -> Bool {
+    func rows(_ session: PostgresSession) throws -> [Release] {
         func isVersion(_ text: String?, _ wanted: String) -> Bool {
             guard let wanted = AppVersion(wanted) else { return false }
             return text.flatMap { AppVersion($0) } == wanted
         }
-        return isVersion(release.version, version)
-            && (platform.map { Platform($0).name == Platform(release.platform).name } ?? true)
-            && (build.map { isVersion(release.build, $0) } ?? true)
-            && (region.map { release.regions?.contains($0) ?? false } ?? true)
+        return try PolicyReader.policy(session, bundles: [bundle]).releases.filter { release in
+            isVersion(release.version, version)
+                && (platform.map { Platform($0).name == Platform(release.platform).name } ?? true)
+                && (build.map { isVersion(release.build, $0) } ?? true)
+                && (region.map { release.regions?.contains($0) ?? false } ?? true)
+        }
     }
 
-    func forEach(_ editor: PolicyEditor, _ body: (Int64) throws -> Void) throws {
-        let ids = try editor.releaseIDs(
-            bundle: bundle, version: version, platform: platform, build: build, region: region
-        )
-        guard !ids.isEmpty else {
+    func forEach(_ editor: PolicyEditor, _ body: (Release) throws -> Void) throws {
+        let rows = try rows(editor.session)
+        guard !rows.isEmpty else {
             throw CommandError(
                 "there is no such release \(version) of \(bundle); `\(PrintedCommand("release list --bundle \(bundle.shellWord)"))` "
                     + "shows those there are"
             )
         }
-        for id in ids { try body(id) }
+        for row in rows { try body(row) }
     }
 }
 
@@ -110,7 +103,8 @@ struct ReleaseEdit: EditVerb {
     @Option(clear: Release.self) var cleared: [ClearedField<Release>]
 
     private var edit: ColumnEdit<Release> {
-        ColumnEdit(columns.given(build: setBuild, regions: regions), clearing: cleared)
+        ColumnEdit(
+            self, columns, also: [GivenColumn(Release.column(\.build).definition, setBuild)], clearing: cleared)
     }
 
     func validate() throws { try edit.requireChange(examples: "--live-at or --no-staged") }
@@ -119,8 +113,7 @@ struct ReleaseEdit: EditVerb {
 
     func confirmations(_ session: PostgresSession) throws -> [String] {
         guard columns.minOS != nil else { return [] }
-        let rows = try PolicyReader.policy(session, bundles: [release.bundle]).releases.filter(release.selects)
-        let platforms = Set(rows.map(\.platform)).sorted()
+        let platforms = Set(try release.rows(session).map(\.platform)).sorted()
         let several =
             "--min-os means something else on \(platforms.joined(separator: " and ")); choose one with --platform"
         return (platforms.count > 1 ? [several] : []) + columns.confirmations(on: platforms)
@@ -129,7 +122,7 @@ struct ReleaseEdit: EditVerb {
     func values(_ clock: CommandClock) throws -> [ColumnValue<Release>] { try edit.values(clock) }
 
     func edit(_ editor: PolicyEditor, _ values: [ColumnValue<Release>]) throws {
-        try release.forEach(editor) { id in try editor.update(where: [.id(id)], set: values) }
+        try release.forEach(editor) { row in try editor.update(where: [.id(row.id)], set: values) }
     }
 }
 
@@ -138,10 +131,7 @@ struct ReleaseWithdraw: EditVerb {
         "withdraw", "Say that users can no longer get a release.",
         "versiongate release withdraw com.example.doto 1.2",
         "versiongate release withdraw com.example.doto 1.2 --platform ios",
-        discussion: """
-            It shows which checks that affects, and asks on a terminal; in scripts it needs --yes. To undo it, use \
-            release edit with --clear withdrawn-at.
-            """
+        discussion: "To undo it, use release edit with --clear withdrawn-at."
     )
 
     @OptionGroup var release: ReleaseSelector
@@ -154,17 +144,17 @@ struct ReleaseWithdraw: EditVerb {
     }
 
     func edit(_ editor: PolicyEditor, _ time: Timestamp) throws {
-        try release.forEach(editor) { id in try editor.withdraw(id, at: time) }
+        try release.forEach(editor) { row in
+            // From when it would be live where that is later, so that users never get it.
+            try editor.update(where: [.id(row.id)], set: [.init(\.withdrawnAt, max(time, row.liveAt ?? time))])
+        }
     }
 }
 
 struct ReleaseRemove: EditVerb {
     static let configuration = command(
         "remove", "Remove the record of a release.", "versiongate release remove com.example.doto 1.2 --region JP",
-        discussion: """
-            For a release that was recorded by mistake; withdraw one that the store no longer has. It shows what is \
-            removed and which checks that affects, and asks on a terminal; in scripts it needs --yes.
-            """
+        discussion: "For a release that was recorded by mistake; withdraw one that the store no longer has."
     )
 
     @OptionGroup var release: ReleaseSelector
@@ -172,7 +162,7 @@ struct ReleaseRemove: EditVerb {
     var asksAboutRemovals: Bool { true }
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try release.forEach(editor) { id in try editor.delete(where: [ColumnValue<Release>.id(id)]) }
+        try release.forEach(editor) { row in try editor.delete(where: [ColumnValue<Release>.id(row.id)]) }
     }
 }
 
@@ -183,8 +173,8 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
         "versiongate release notes com.example.doto 1.2 --language de --file notes.de.txt",
         "versiongate release notes com.example.doto 1.2 --language de --remove",
         discussion: """
-            Without --language they are the notes for whoever has none of the other languages, under the tag und. They \
-            replace what was there in that language. Without --platform, --build and --region they go into all rows of \
+            Without --language the notes are for everybody who has none of the other languages, under the tag und. \
+            They replace the notes in that language. Without --platform, --build and --region they go into all rows of \
             the release.
             """
     )
@@ -204,12 +194,11 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let notes =
-            try file.map { try InputFile.text($0, upTo: 65_536, what: "the file with the notes") } ?? text
+        let notes = try file.map { try InputFile.text($0, upTo: 65_536, what: "the file with the notes") } ?? text
         try await options.edit(on: database, values: { _ in }) { editor, _ in
             var removed = 0
-            try release.forEach(editor) { id in
-                let key: [ColumnValue<ReleaseNote>] = [.owner(id), .init(\.language, language)]
+            try release.forEach(editor) { row in
+                let key: [ColumnValue<ReleaseNote>] = [.owner(row.id), .init(\.language, language)]
                 if let notes {
                     try editor.upsert(where: key, set: [.init(\.text, notes)])
                 } else {
@@ -234,12 +223,8 @@ struct ReleaseAdd: EditVerb {
         "versiongate release add com.example.doto 1.2 --platform ios --build 42 --if-absent",
         discussion: """
             Without --live-at and --staged the release is live from now on. A version may have several rows with \
-            different regions and times. Warns if apps in use name versions that cannot be read: no rule with versions \
-            or a target reaches them.
-
-            --if-absent is for pipelines, which may run twice: where the release is recorded, the options that are \
-            given must be what is recorded, and nothing changes. A row of another build, or for other countries alone, \
-            is another release.
+            different regions and times: one of another build, or for other countries alone, is another release. \
+            Warns if apps in use name versions that cannot be read: no rule with versions or a target reaches them.
             """
     )
 
@@ -262,7 +247,7 @@ struct ReleaseAdd: EditVerb {
     func values(_ clock: CommandClock) throws -> Values {
         let isLive = columns.liveAt == nil && columns.staged != true
         return (
-            try ColumnEdit(columns.given(build: build, regions: regions)).values(clock),
+            try ColumnEdit(self, columns).values(clock),
             isLive ? [.init(\.liveAt, clock.now)] : []
         )
     }
@@ -328,9 +313,7 @@ struct ReleaseAdd: EditVerb {
     }
 
     func confirmations(_ session: PostgresSession) throws -> [String] {
-        try CommandError.requireMeantApp(
-            bundle, version: version, of: "release add", options: platforms.flatMap { ["--platform", $0] }, session
-        )
+        try CommandError.requireMeantApp(bundle, version: version, session)
         let known = try PolicyReader.policy(session, bundles: [bundle]).releases.compactMap { AppVersion($0.version) }
             .max()
         let isFar = if let known, let wanted = AppVersion(version) { Self.isFar(wanted, above: known) } else { false }

@@ -40,12 +40,7 @@ struct RuleAdd: EditVerb {
     @Flag(help: "Turn the rule on at once.") var enable = false
 
     private var edit: ColumnEdit<Rule> {
-        ColumnEdit(
-            [
-                GivenColumn(\.title, title), GivenColumn(\.text, text), GivenColumn(\.rollout, rollout),
-                GivenColumn(\.enabled, enable ? true : nil),
-            ] + columns.given
-        )
+        ColumnEdit(self, columns, also: enable ? [GivenColumn(Rule.column(\.enabled).definition, true)] : [])
     }
 
     func values(_ clock: CommandClock) throws -> [ColumnValue<Rule>] { try edit.values(clock) }
@@ -83,7 +78,7 @@ struct RuleList: ReadVerb {
     )
 
     @Option("bundle", "Only the rules of this app, and those for every app.") var bundle: String?
-    @Option("text", "Only rules with this in their key, title, text, note or translations; case does not count.")
+    @Option("text", "Only rules with this in their key, title, text, note or translations; case is ignored.")
     var search: String?
 
     func report(_ reports: PolicyReports, as format: OutputFormat) throws -> Report {
@@ -135,8 +130,8 @@ struct RuleEdit: EditVerb {
         "edit", "Change the conditions or the message of a rule.",
         "versiongate rule edit update-1.2 --versions '<1.1.5' --clear region",
         discussion: """
-            An option replaces the whole value: --platform ios --platform android leaves these two. --clear takes a \
-            condition away.
+            An option replaces the whole value: after --platform ios --platform android there are these two. --clear \
+            removes a condition.
             """
     )
 
@@ -147,33 +142,9 @@ struct RuleEdit: EditVerb {
     @OptionGroup(title: "Conditions and message") var columns: RuleOptions
     @Option(clear: Rule.self) var cleared: [ClearedField<Rule>]
 
-    // What other commands change; caught here because the parser would propose --lockout for --rollout.
-    @Option(help: .hidden) var rollout: String?
-    @Option(name: .customLong("key"), help: .hidden) var newKey: String?
-    @Flag(name: [.customLong("enable"), .customLong("enabled")], help: .hidden) var enable = false
-    @Flag(name: [.customLong("disable"), .customLong("disabled")], help: .hidden) var disable = false
+    private var edit: ColumnEdit<Rule> { ColumnEdit(self, columns, clearing: cleared) }
 
-    private var edit: ColumnEdit<Rule> {
-        ColumnEdit([GivenColumn(\.title, title), GivenColumn(\.text, text)] + columns.given, clearing: cleared)
-    }
-
-    func validate() throws {
-        let key = self.key.shellWord
-        if let rollout {
-            throw ValidationError(
-                "The rollout has a command of its own: \(PrintedCommand("rule rollout \(key) \(rollout.shellWord)"))"
-            )
-        }
-        if let newKey {
-            throw ValidationError(
-                "A key never changes, as clients remember it. For the same rule by another key: "
-                    + "\(PrintedCommand("rule copy \(key) \(newKey.shellWord)"))"
-            )
-        }
-        if enable { throw ValidationError("To turn the rule on: \(PrintedCommand("rule enable \(key)"))") }
-        if disable { throw ValidationError("To turn the rule off: \(PrintedCommand("rule disable \(key)"))") }
-        try edit.requireChange(examples: "--title or --versions")
-    }
+    func validate() throws { try edit.requireChange(examples: "--title or --versions") }
 
     func values(_ clock: CommandClock) throws -> [ColumnValue<Rule>] { try edit.values(clock) }
 
@@ -194,8 +165,8 @@ struct RuleCopy: EditVerb {
         "versiongate rule copy update-1.2 update-1.3",
         "versiongate rule copy old-ios old-ios-fleet --bundle com.example.fleet",
         discussion: """
-            The copy is disabled unless --enable is given, also where the rule is enabled. Clients know a message by \
-            its key, so they see that of the copy as a new one.
+            The copy is disabled unless --enable is given, even if the rule is enabled. Clients know a message by \
+            its key, so the copy's is a new one to them.
             """
     )
 
@@ -250,9 +221,8 @@ struct RuleRollout: EditVerb {
     var percent: String
 
     func edit(_ editor: PolicyEditor, _: Void) throws {
-        try editor.lock(where: [.init(\Rule.key, key)])
-        try editor.delete(where: [ColumnValue<RolloutStep>.owner(key)])
-        try editor.edit(rule: key, set: [.init(\.rollout, written: percent), .init(\.heldAt, nil)])
+        try editor.edit(rule: key)
+        try editor.setRollout(rule: key, to: percent)
     }
 }
 
@@ -260,7 +230,7 @@ struct RuleHold: EditVerb {
     static let configuration = command(
         "hold", "Hold a rule's planned steps: it keeps the share that it has now.",
         #"versiongate rule hold update-1.2 --why "more crashes""#,
-        discussion: "Whoever gets the message goes on getting it; nobody is added until `versiongate rule resume`."
+        discussion: "Installs that get the message keep getting it; none is added until `versiongate rule resume`."
     )
 
     @Argument(help: "The key of the rule.") var key: String
@@ -276,7 +246,7 @@ struct RuleHold: EditVerb {
 struct RuleResume: EditVerb {
     static let configuration = command(
         "resume", "Let the steps of a rule that is held go on.", "versiongate rule resume update-1.2",
-        discussion: "The steps that are left move by as long as the rule was held, so none is left out."
+        discussion: "The remaining steps move by as long as the rule was held, so none is skipped."
     )
 
     @Argument(help: "The key of the rule.") var key: String
@@ -292,10 +262,7 @@ struct RuleResume: EditVerb {
 struct RuleRemove: EditVerb {
     static let configuration = command(
         "remove", "Remove a rule with its texts and steps.", "versiongate rule remove update-1.2",
-        discussion: """
-            To stop a rule for a while, disable it instead. It shows what is removed and which checks that affects, \
-            and asks on a terminal; in scripts it needs --yes.
-            """
+        discussion: "To stop a rule for a while, disable it instead."
     )
 
     @Argument(help: "The key of the rule.") var key: String
@@ -318,14 +285,10 @@ struct RuleOptions: ParsableArguments {
     @Option(each: "region", "A country, as two upper-case letters (JP)", valueName: "country") var regions: [String]
     @Option(each: "language", "A language (de, zh-Hant)") var languages: [String]
     @Option(
-        name: .customLong("attribute"),
-        help: .init(
-            "A value that another member of the check may have, also several of one name; can be repeated.",
-            valueName: "name=value"
-        ),
-        transform: NamedValue.attribute
+        each: "attribute", "A value that another member of the check may have, also several of one name",
+        valueName: "name=value", NamedValue.attribute
     )
-    var attributes: [NamedValue] = []
+    var attributes: [NamedValue]
     @Option("version", "The version that clients are asked to reach, as soon as they can get it.") var target: String?
     @Option(duration: "How long a release must have been live: '2 days', '36h'.") var soak: String?
     @Option(time: "When the rule begins to apply.") var startsAt: TimeArgument?
@@ -341,19 +304,6 @@ struct RuleOptions: ParsableArguments {
     @Flag(column: "When this message is sent, send none after it.") var final: Bool?
     @Option(number: "The order of messages; lower comes first.") var position: Int64?
     @Option(help: "A note for the people who edit; never sent.") var note: String?
-
-    var given: [GivenColumn<Rule>?] {
-        typealias Given = GivenColumn<Rule>
-        return [
-            Given(\.bundle, bundle), Given(\.versions, versions), Given(\.builds, builds), Given(\.os, os),
-            Given(\.platforms, platforms), Given(\.regions, regions), Given(\.languages, languages),
-            Given(\.attributes, attributes), Given(\.target, target), Given(\.soak, soak),
-            Given(\.startsAt, startsAt), Given(\.endsAt, endsAt), Given(\.link, link), Given(\.remind, remind),
-            Given(\.shows, shows), Given(\.skippable, skippable), Given(\.lockout, lockout),
-            Given(\.lockoutWithoutUpdate, lockoutWithoutUpdate), Given(\.fuse, fuse), Given(\.final, final),
-            Given(\.position, position), Given(\.note, note),
-        ]
-    }
 
     var warnings: [String] {
         attributes.compactMap { attribute in

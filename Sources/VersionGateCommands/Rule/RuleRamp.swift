@@ -1,6 +1,7 @@
 import ArgumentParser
 import PolicyStore
 import Postgres
+import Reports
 import UpdatePolicy
 
 struct RuleRamp: EditVerb {
@@ -53,7 +54,7 @@ struct RuleRamp: EditVerb {
 
     func edit(_ editor: PolicyEditor, _ values: (now: Timestamp, times: [Timestamp])) throws {
         try editor.edit(rule: key)
-        guard !clear else { return try editor.keepRolloutInForce(rule: key) }
+        guard !clear else { return try editor.setRollout(rule: key) }
         let steps = zip(steps, values.times).map { (time: $1, percent: $0.percent) }
         try editor.ramp(rule: key, steps, now: values.now)
     }
@@ -61,16 +62,9 @@ struct RuleRamp: EditVerb {
     static func summary(ofRule key: String, _ session: PostgresSession) throws -> String? {
         guard let rule = try PolicyReports(session).rule(key)?.rule else { return nil }
         let now = try CommandClock(session).now
-        let share = "\(rule.rollout(at: now)) %"
-        if let since = rule.holdInForce(at: now) {
-            return "\(key) has been held at \(share) since \(TimeText.local(since, from: now)). "
-                + "To let it go on: \(PrintedCommand("rule resume \(key)"))"
-        }
-        let coming = rule.effectiveSteps.filter { now < $0.at }.map {
-            "\($0.rollout) % at \(TimeText.local($0.at, from: now))"
-        }
-        return "\(key) is not held: \(share) now"
-            + (coming.isEmpty ? ", and no step is to come." : ", \(coming.joined(separator: ", ")).")
+        let cure = rule.holdInForce(at: now) == nil ? "" : " To let it go on: \(PrintedCommand("rule resume \(key)"))"
+        let installs = Report.installs(rule, at: now).text(at: nil) { TimeText.local($0, from: now) }
+        return "\(key): \(installs)\(cure)"
     }
 }
 

@@ -19,12 +19,7 @@ actor DatabasePreparation {
     /// Starts the private PostgreSQL, so that a failure is reported at the start, and again where it died.
     @discardableResult
     func start() async throws -> RunningDatabase {
-        let database: RunningDatabase
-        switch (running, source) {
-        case (let running?, _): database = running
-        case (nil, .named(let address)): database = .named(address)
-        case (nil, .privatePostgres(let postgres)): database = .leased(try await postgres.start())
-        }
+        let database = if let running { running } else { try await source.start() }
         running = database
         if case .leased(let lease) = database { try await lease.ensureRunning() }
         return database
@@ -76,7 +71,7 @@ actor DatabasePreparation {
     }
 
     func finish() async throws {
-        if case .leased(let lease)? = running { try await lease.releaseAndWait() }
+        try await running?.end()
         running = nil
     }
 }
@@ -86,29 +81,19 @@ enum ExamplePolicy {
     private static let bundle = "com.example.hello"
 
     static func add(_ editing: PolicyTransaction) async throws -> Bool {
-        let (isEmpty, isThere) = try await editing.prepare(commits: true) { session in
-            let row = try session.query(
-                """
-                SELECT NOT EXISTS (SELECT FROM public.apps) AND NOT EXISTS (SELECT FROM public.rules),
-                    EXISTS (SELECT FROM public.apps WHERE bundle = $1)
-                """,
-                [bundle]
-            ).first
-            return (try row?.decode(0, as: Bool.self) ?? false, try row?.decode(1, as: Bool.self) ?? false)
+        let (apps, rules) = try await editing.prepare(commits: true) { session in
+            (try PolicyReader.bundles(session), try PolicyReader.ruleKeys(session))
         }
-        guard isEmpty else { return isThere }
+        guard apps.isEmpty, rules.isEmpty else { return apps.contains(bundle) }
         let osUser = EditOptions.osUser(CommandContext.current.environment)
         _ = try await editing.commit(by: EditAuthor(osUser: osUser, why: "serve --example")) { editor in
-            try editor.insert([ColumnValue(\App.bundle, bundle), ColumnValue(\App.name, "Hello")])
+            try editor.insert([.init(\App.bundle, bundle), .init(\.name, "Hello")])
+            let link = "https://apps.apple.com/app/id123456789"
+            try editor.insert([.owner(bundle), .init(\StoreLink.platform, "ios"), .init(\.link, link)])
             try editor.insert([
-                .owner(bundle), ColumnValue(\StoreLink.platform, "ios"),
-                ColumnValue(\StoreLink.link, "https://apps.apple.com/app/id123456789"),
-            ])
-            try editor.insert([
-                ColumnValue(\Rule.key, "hello-update"), ColumnValue(\Rule.bundle, bundle),
-                ColumnValue(\Rule.platforms, ["ios"]), ColumnValue(\Rule.versions, written: "<1.2"),
-                ColumnValue(\Rule.title, "Please update"), ColumnValue(\Rule.text, "{app} 1.2 is in the App Store."),
-                ColumnValue(\Rule.link, "store"), ColumnValue(\Rule.enabled, true),
+                .init(\Rule.key, "hello-update"), .init(\.bundle, bundle), .init(\.platforms, ["ios"]),
+                .init(\.versions, "<1.2"), .init(\.title, "Please update"),
+                .init(\.text, "{app} 1.2 is in the App Store."), .init(\.link, "store"), .init(\.enabled, true),
             ])
         }
         return true

@@ -17,16 +17,13 @@ struct ServeCommand: AsyncParsableCommand {
 
             Answered checks are counted by hour, app, platform, version, build, country and system, and messages by \
             rule. Nothing that identifies an installation is kept.
-
-            The server migrates the schema of the private PostgreSQL; that of any other database only with --migrate.
-
-            With --example and no database, it gives an empty policy an app and a rule, and prints a check to try.
             """
     )
 
     @OptionGroup var settings: SettingOptions
-    @Flag(help: "Bring the schema of the database up to date first.") var migrate = false
-    @Flag(help: "Give the private PostgreSQL an example, if its policy is empty, and say what to try.")
+    @Flag(help: "Bring the schema up to date first, as is always done with that of the private PostgreSQL.")
+    var migrate = false
+    @Flag(help: "Give the private PostgreSQL an app and a rule, if its policy is empty, and print a check to try.")
     var example = false
     @OptionGroup var database: DatabaseOptions
 
@@ -157,16 +154,14 @@ struct SettingOptions: ParsableArguments {
 
     /// Reads the settings: options win over the environment.
     var config: ConfigReader {
-        ConfigReader(providers: [InMemoryProvider(values: values), EnvironmentVariablesProvider()])
-    }
-
-    private var values: [AbsoluteConfigKey: ConfigValue] {
         let options = Mirror(reflecting: self).children
-        return Setting.all.reduce(into: [:]) { values, setting in
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for setting in Setting.all {
             let option = options.first { $0.label == "_\(setting.name)" }?.value as? Option<String?>
-            guard let value = option?.wrappedValue else { return }
+            guard let value = option?.wrappedValue else { continue }
             values[AbsoluteConfigKey(setting.key)] = ConfigValue(.string(value), isSecret: false)
         }
+        return ConfigReader(providers: [InMemoryProvider(values: values), EnvironmentVariablesProvider()])
     }
 }
 

@@ -4,24 +4,16 @@ import PolicyServer
 import UpdatePolicy
 
 extension LogFormat {
-    private struct Line: Encodable {
-        let time: String
-        let level: String
-        let message: String
-        let metadata: [String: String]
-    }
-
     func line(_ level: Logger.Level, _ message: String, _ facts: [String: String], at time: Timestamp) -> String {
+        let facts = facts.sorted { $0.key < $1.key }
         switch self {
         case .text:
-            let facts = facts.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted($0.value))" }
-            return "\(time) \(level) \(message.visible())\(facts.joined())"
+            return "\(time) \(level) \(message.visible())"
+                + facts.map { " \($0.key)=\(Self.quoted($0.value))" }.joined()
         case .json:
-            let line = Line(time: "\(time)", level: "\(level)", message: message, metadata: facts)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            guard let bytes = try? encoder.encode(line) else { return "{}" }
-            return String(decoding: bytes, as: UTF8.self)
+            let metadata = JSONValue.object(facts.map { ($0.key, .string($0.value)) })
+            let line: JSONValue = ["level": "\(level)", "message": message, "metadata": metadata, "time": time]
+            return line.text
         }
     }
 

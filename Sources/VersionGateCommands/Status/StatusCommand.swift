@@ -15,8 +15,8 @@ struct StatusCommand: AsyncParsableCommand {
             counts every 10 seconds, and none under the brake; the counts are claims of clients.
 
             Servers name their revision in their session of the database. Those on a standby are listed on that \
-            standby, and those behind a pooler are not listed. Beside its counts each server notes every half minute \
-            that it is there; those that did so in the last hour and are gone are listed as such.
+            standby, and those behind a pooler are not listed. Every half minute each server also notes that it is \
+            up; those that did so in the last hour and are gone are listed as such.
 
             It needs no more rights than those of versiongate_server, and says what the role may not read.
 

@@ -23,65 +23,48 @@ struct HTTPExchange {
         }
     }
 
-    struct Response: Sendable {
-        var status = HTTPResponseStatus.ok
-        var headers = HTTPHeaders()
-        var body = ByteBuffer()
-
-        var location: String? {
-            (300..<400).contains(status.code) ? headers.first(name: "Location")?.cut() : nil
-        }
-
-        var statusText: String { "\(status.code) \(status.reasonPhrase.cut())" }
-    }
-
     enum Failure: Error {
-        case closed, late, large
+        case closed, late
     }
 
     let address: Address
-    let method: HTTPMethod
+    var method = HTTPMethod.GET
     let headers: HTTPHeaders
-    let body: String
+    var body = ""
     let limit: TimeAmount
     var tls = TLSConfiguration.makeClientConfiguration()
     var largestBody = 16 << 20
 
-    func answer() async throws -> Response {
+    func answer() async throws -> NIOHTTPClientResponseFull {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let deadline = NIODeadline.now() + limit
-        let answer = eventLoop.makePromise(of: Response.self)
         let tls = address.isSecure ? try NIOSSLContext(configuration: self.tls) : nil
+        let answer = eventLoop.makePromise(of: NIOHTTPClientResponseFull.self)
         let bootstrap = ClientBootstrap(group: eventLoop).connectTimeout(limit).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nameForTLS)) }
                 try pipeline.addHTTPClientHandlers()
-                try pipeline.addHandler(AnswerCollector(answer, upTo: largestBody))
+                try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: largestBody))
+                try pipeline.addHandler(AnswerHandler(promise: answer))
             }
         }
         var head = HTTPRequestHead(version: .http1_1, method: method, uri: address.path, headers: headers)
         if !headers.contains(name: "Host") { head.headers.add(name: "Host", value: hostField) }
         head.headers.add(name: "Connection", value: "close")
         if method != .GET, method != .HEAD { head.headers.add(name: "Content-Length", value: "\(body.utf8.count)") }
-        let channel: any Channel
-        do {
-            // The event loop sends the request itself: servers do not wait for one that a busy process sends late.
-            channel = try await bootstrap.connect(host: address.host, port: address.port).map { [head] channel in
-                channel.write(HTTPClientRequestPart.head(head), promise: nil)
-                channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
-                channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
-                return channel
-            }.get()
-        } catch {
-            answer.fail(error)
-            if case ChannelError.connectTimeout = error { throw Failure.late }
-            throw error
+        // The event loop sends the request itself: servers do not wait for one that a busy process sends late.
+        let channel = bootstrap.connect(host: address.host, port: address.port).map { [head] channel in
+            channel.write(HTTPClientRequestPart.head(head), promise: nil)
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
+            channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+            return channel
         }
+        channel.whenFailure { answer.fail($0) }
         let timer = eventLoop.scheduleTask(deadline: deadline) { answer.fail(Failure.late) }
         defer {
             timer.cancel()
-            channel.close(promise: nil)
+            channel.whenSuccess { $0.close(promise: nil) }
         }
         return try await answer.futureResult.get()
     }
@@ -97,27 +80,14 @@ struct HTTPExchange {
     }
 }
 
-private final class AnswerCollector: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
+private final class AnswerHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPClientResponseFull
 
-    private let promise: EventLoopPromise<HTTPExchange.Response>
-    private let largestBody: Int
-    private var answer = HTTPExchange.Response()
+    private let promise: EventLoopPromise<NIOHTTPClientResponseFull>
 
-    init(_ promise: EventLoopPromise<HTTPExchange.Response>, upTo largestBody: Int) {
-        self.promise = promise
-        self.largestBody = largestBody
-    }
+    init(promise: EventLoopPromise<NIOHTTPClientResponseFull>) { self.promise = promise }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): (answer.status, answer.headers) = (head.status, head.headers)
-        case .body(var bytes):
-            answer.body.writeBuffer(&bytes)
-            if answer.body.readableBytes > largestBody { promise.fail(HTTPExchange.Failure.large) }
-        case .end: promise.succeed(answer)
-        }
-    }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { promise.succeed(unwrapInboundIn(data)) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         promise.fail(error)

@@ -15,14 +15,14 @@ struct StoreSyncCommand: AsyncParsableCommand {
         "sync", "Ask the App Store for the versions that it has, and record them as releases.",
         "versiongate store sync", "versiongate store sync com.example.doto --country US --country JP --dry-run",
         discussion: """
-            One pass for a timer, which prints nothing where nothing is new. A version that is not recorded becomes a \
+            One pass for a timer. It prints nothing if nothing is new. A version that is not recorded becomes a \
             release of platform ios, live from now on; with --country in the countries that have it, else everywhere. \
-            A recorded one without a least system or a time gets them. Nothing is withdrawn, and nothing that a person \
-            wrote is changed: also what a person removed stays away. The history names the tool "store".
+            A recorded one that lacks the lowest system or the time gets it. Nothing is withdrawn, and nothing that a \
+            person wrote is changed: what a person removed stays away too. The history names the tool "store".
 
-            Standard error says which answers were ignored, and the status is then 1: those that could not be had or \
-            read, that are about another app or older than what is recorded, that do not say which system is needed, \
-            and versions that are far above the history of the app. The others are recorded.
+            Standard error says which answers were ignored, and the exit code is then 1: those that could not be \
+            fetched or read, that are about another app or older than what is recorded, that do not say which system \
+            is needed, and versions that are far above the history of the app. The others are recorded.
             """
     )
 
@@ -58,19 +58,19 @@ struct StoreSyncCommand: AsyncParsableCommand {
         let questions = apps.flatMap { app in
             places.map { StoreQuestion(bundle: app.bundle, storeID: app.numberInStore, country: $0) }
         }
-        let answers = await Progress.showing("Asking the store") { await lookup.answers(to: questions) }
+        let answers = try await Progress.showing("Asking the store") { await lookup.answers(to: questions) }
         var isComplete = true
         for app in apps {
             let answers = answers.filter { $0.question.bundle == app.bundle }
-            var (found, refusals) = ([StoreDecision.Finding](), [StoreDecision.Refusal]())
-            for (question, answer) in answers {
+            let found = answers.compactMap { question, answer -> StoreDecision.Finding? in
+                if case .release(let release) = answer { (question.country, release) } else { nil }
+            }
+            var refusals = answers.compactMap { question, answer -> StoreDecision.Refusal? in
                 switch answer {
-                case .release(let release): found.append((question.country, release))
-                case .refused(let reason): refusals.append((question.error(reason), isFailure: true))
-                case .absent:
-                    // An app need not be in every country, but in one.
-                    let isElsewhere = answers.contains { if case .release = $0.answer { true } else { false } }
-                    refusals.append((question.error("it does not have the app"), isFailure: !isElsewhere))
+                case .release: nil
+                case .refused(let reason): (question.error(reason), isFailure: true)
+                // An app need not be in every country, but in one.
+                case .absent: (question.error("it does not have the app"), isFailure: found.isEmpty)
                 }
             }
             do {
@@ -78,10 +78,8 @@ struct StoreSyncCommand: AsyncParsableCommand {
             } catch let error as CommandError {
                 refusals.append((error, isFailure: true))
             }
-            for (error, isFailure) in refusals {
-                error.printAsWarning()
-                if isFailure { isComplete = false }
-            }
+            refusals.forEach { $0.error.printAsWarning() }
+            isComplete = isComplete && !refusals.contains(where: \.isFailure)
         }
         if !isComplete { throw ExitCode.failure }
     }

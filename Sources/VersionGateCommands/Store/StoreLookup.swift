@@ -66,35 +66,35 @@ struct StoreLookup {
             "User-Agent": "versiongate/\(VersionGate.versionText)",
         ]
         if let known { headers.add(name: "If-None-Match", value: known.tag) }
-        let response: HTTPExchange.Response
+        let (head, body): (HTTPResponseHead, ByteBuffer?)
         do {
-            response = try await HTTPExchange(
-                address: address, method: .GET, headers: headers, body: "", limit: limit,
-                largestBody: Self.largestAnswer
-            ).answer()
+            let exchange = HTTPExchange(
+                address: address, headers: headers, limit: limit, largestBody: Self.largestAnswer)
+            let answer = try await exchange.answer()
+            (head, body) = (answer.head, answer.body)
         } catch {
             return .refused(reason(error))
         }
-        if let field = response.headers.first(name: "Retry-After"), [429, 503].contains(response.status.code) {
+        if let field = head.headers.first(name: "Retry-After"), [429, 503].contains(head.status.code) {
             await cache.setPause(field)
         }
-        switch response.status {
+        switch head.status {
         case .notModified:
             return known.map { .release($0.release) } ?? .refused("it answers 304 to a question without an ETag")
         case .ok:
-            guard [nil, "identity"].contains(response.headers.first(name: "Content-Encoding")?.lowercased()) else {
+            guard [nil, "identity"].contains(head.headers.first(name: "Content-Encoding")?.lowercased()) else {
                 return .refused("its answer is compressed, which was not asked for")
             }
-            let answer = StoreDocument.answer(Data(response.body.readableBytesView), to: question)
-            if case .release(let release) = answer, let tag = response.headers.first(name: "ETag"), tag.utf8.count < 256
-            {
+            let answer = StoreDocument.answer(Data((body ?? ByteBuffer()).readableBytesView), to: question)
+            if case .release(let release) = answer, let tag = head.headers.first(name: "ETag"), tag.utf8.count < 256 {
                 await cache.keep(.init(tag: tag, release: release), for: question)
             }
             return answer
         default:
+            let place = (300..<400).contains(head.status.code) ? head.headers.first(name: "Location")?.cut() : nil
             return .refused(
-                response.location.map { "it sends on to \($0); give the address that it leads to with --store-url" }
-                    ?? "it answers \(response.statusText)"
+                place.map { "it sends on to \($0); give the address that it leads to with --store-url" }
+                    ?? "it answers \(head.status.code) \(head.status.reasonPhrase.cut())"
             )
         }
     }
@@ -103,7 +103,8 @@ struct StoreLookup {
         switch error {
         case HTTPExchange.Failure.late, is ChannelError:
             "it does not answer within \(limit.nanoseconds / 1_000_000_000) seconds"
-        case HTTPExchange.Failure.large: "its answer is larger than \(Self.largestAnswer >> 20) MiB"
+        case let error as NIOHTTPObjectAggregatorError where error == .frameTooLong:
+            "its answer is larger than \(Self.largestAnswer >> 20) MiB"
         case HTTPExchange.Failure.closed: "it closed the connection without an answer"
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { "it cannot be reached: \($0.reason)" } ?? "no such host is known"

@@ -8,7 +8,7 @@ import UpdatePolicy
 
 struct UserCommand: AsyncParsableCommand {
     static let configuration = command(
-        "user", "Give people and pipelines logins of their own.", "versiongate user add anna --role viewer",
+        "user", "Give people and pipelines their own logins.", "versiongate user add anna --role viewer",
         discussion: """
             A user is a role of the database that is a member of one of versiongate's roles. A viewer reads \
             everything, a brake can also hold and disable rules, take lockouts away and pause apps, a planner can also \
@@ -40,14 +40,14 @@ extension DatabaseOptions {
 
 struct UserAddCommand: AsyncParsableCommand {
     static let configuration = command(
-        "add", "Add a user, or give one another role or password.",
+        "add", "Add a user, or change the role or password of one.",
         "versiongate user add anna --role admin", "versiongate user add ci --role planner --generate-password",
         "versiongate user add grafana --role viewer --password-file /run/secrets/grafana",
         discussion: """
             On a terminal it asks for the password of a new user. The password is neither an argument nor in any log: \
             PostgreSQL gets a SCRAM verifier of it.
 
-            A user who exists gets the role instead of the one before, and keeps the password unless an option says \
+            An existing user gets the role in place of the old one, and keeps the password unless an option says \
             otherwise.
             """
     )
@@ -56,7 +56,7 @@ struct UserAddCommand: AsyncParsableCommand {
     @Option(help: "What the user may do: viewer reads, brake also takes away, planner tries edits, admin makes them.")
     var role: UserRole
     @Option(file: "A file whose first line is the password; - reads standard input.") var passwordFile: String?
-    @Flag(help: "Make a password and print it, this once.") var generatePassword = false
+    @Flag(help: "Generate a password and print it, only this once.") var generatePassword = false
     @Flag(help: "Set no password, for logins by certificate or by the operating system's user.") var noPassword = false
     @OptionGroup var database: DatabaseOptions
 
@@ -155,12 +155,11 @@ struct UserListCommand: AsyncParsableCommand {
 struct UserRemoveCommand: AsyncParsableCommand {
     static let configuration = command(
         "remove", "Remove a user; the history keeps the name.", "versiongate user remove anna",
-        discussion:
-            "Sessions that the user has open can do nothing more. On a terminal it asks; in scripts it needs --yes."
+        discussion: "The user's open sessions can do nothing any more."
     )
 
     @Argument(help: ArgumentHelp("The name of the user.", valueName: "name")) var name: String
-    @Flag(help: "Remove the user without a question.") var yes = false
+    @Flag(help: "Remove the user without a question, as scripts must.") var yes = false
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
@@ -188,18 +187,8 @@ enum NewPassword {
     }
 
     static func read(_ path: String) throws -> String {
-        let text: Data?
-        do {
-            // Also of a pipe, as the shell makes one for <(...).
-            text = try InputFile.handle(path).readToEnd()
-        } catch {
-            throw CommandError("\(path) cannot be read: \(InputFile.reason(error))")
-        }
-        let line =
-            String(decoding: text ?? Data(), as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false).first ?? ""
-        let password = line.hasSuffix("\r") ? line.dropLast() : line
-        return try judged(String(password), " in \(path == "-" ? "standard input" : path)")
+        let text = try InputFile.text(path, upTo: 65_536, what: "the file with the password")
+        return try judged(String(text.prefix { $0 != "\n" }), " in \(path == "-" ? "standard input" : path)")
     }
 
     static func ask(for name: String) throws -> String {
@@ -217,37 +206,25 @@ enum NewPassword {
 }
 
 extension Terminal {
-    /// Asks a question whose answer is not shown.
-    ///
-    /// Keys are read one by one, so that an interruption can first switch the echo on again.
+    /// Asks a question whose answer is not shown. An interruption ends the line, so that the echo is first switched on again.
     static func secret(_ question: String) throws -> String {
         var usual = termios()
         guard tcgetattr(STDIN_FILENO, &usual) == 0 else { throw CommandError("standard input is no terminal") }
         var silent = usual
-        silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        silent.c_iflag |= tcflag_t(IUTF8)
+        let interruption: UInt8 = 0x03
+        withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VEOL)] = interruption }
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &usual) }
         print(question, terminator: "")
         fflush(nil)
         defer { print("") }
-        var typed: [UInt8] = []
-        while true {
-            var byte: UInt8 = 0
-            guard read(STDIN_FILENO, &byte, 1) == 1 else {
-                throw CommandError("nothing was typed; nothing was changed")
-            }
-            switch byte {
-            case 0x0A, 0x0D:
-                return String(decoding: typed, as: UTF8.self)
-            case 0x03, 0x04:
-                throw CommandError("cancelled; nothing was changed")
-            case 0x08, 0x7F:
-                while let last = typed.popLast(), last & 0xC0 == 0x80 {}
-            case 0x15:
-                typed = []
-            default:
-                typed.append(byte)
-            }
-        }
+        // The terminal keeps no longer line.
+        var typed = [UInt8](repeating: 0, count: 4_096)
+        let count = read(STDIN_FILENO, &typed, typed.count)
+        let line = typed.prefix(max(0, count))
+        guard line.last == UInt8(ascii: "\n") else { throw CommandError("cancelled; nothing was changed") }
+        return String(decoding: line.dropLast(), as: UTF8.self)
     }
 }

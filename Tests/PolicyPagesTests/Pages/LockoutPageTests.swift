@@ -49,6 +49,7 @@ struct LockoutPageTests {
             let page = try await page(path, of: owner)
             #expect(page.contains("not counted yet") && !page.contains(">no checks<"), "\(path): \(page)")
         }
+        #expect(try await page("/rules", of: owner).contains("tag good\">on"), "nothing has risen")
         // 1 % before the change, 40 % since.
         try await owner.execute(
             """
@@ -63,6 +64,7 @@ struct LockoutPageTests {
             let parts = page.split(separator: heading, maxSplits: 1)
             #expect(parts.count == 2 && parts[0].contains("<code>versiongate rule disable lock"), "\(path)")
         }
+        #expect(try await page("/rules", of: owner).contains("tag alert\">on"), "red is what has risen")
     }
 
     @Test("A server under its brake says whether others still lock out, and their shares, or that nobody does")

@@ -114,6 +114,16 @@ struct PageTests {
         #expect(tried.contains("The database is away. It last answered at <time") && tried.contains(since))
     }
 
+    @Test("A server without a policy does not say that no lockout is in force")
+    func noPolicy() async throws {
+        let pages = PolicyPages(
+            facts: { ServerFacts() }, database: { PostgresConfiguration(connectionString: "") },
+            clock: { TestScene.now }, logger: Logger(label: "test")
+        )
+        let page = try await pages.html(at: "/")
+        #expect(page.contains("Which lockouts are in force is not known.") && page.contains("has no policy yet"))
+    }
+
     @Test("What is unknown tells a pre-release of a release from other versions that are no release")
     func preReleases() async throws {
         let page = try #require(try await TestScene("zz").allPages().first { $0.name == "whole page" })

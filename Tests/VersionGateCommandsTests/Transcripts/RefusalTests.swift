@@ -35,6 +35,6 @@ struct RefusalTests {
         }
         // A hint that only SQL users can follow has another for commands.
         let isSQL = error.hint?.contains(/\b(NULL|INSERT|UPDATE|DELETE|SELECT|SET|column)\b|[a-z]_[a-z]/) == true
-        if isSQL, error.sqlState?.rawValue != "0A000" { #expect(PolicyFault(error)?.command != nil, comment) }
+        if isSQL, error.sqlState?.rawValue != "0A000" { #expect(PolicyFault(error.dataType)?.command != nil, comment) }
     }
 }

@@ -65,8 +65,7 @@ extension CompiledPolicy {
         at time: Timestamp,
         where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcement? {
-        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time, canSay)
-        return announcer?.announcement()
+        announcer(client, ClientSystem(client, family: systemFamily), time, canSay)?.announcement()
     }
 
     /// The messages that are sent to every client that a question describes, in order: what the question does not say may
@@ -74,7 +73,7 @@ extension CompiledPolicy {
     ///
     /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
     package func certainMessages(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Message]? {
-        let sent = certainlySent(to: client, systemFamily, time)
+        let sent = announcer(client, ClientSystem(client, family: systemFamily), time)?.sentRules() ?? []
         let app = app(of: client)
         var languages = TextLanguages()
         let size = sent.reduce(0) { size, sent in
@@ -87,40 +86,42 @@ extension CompiledPolicy {
 
     /// The rules that some client of a question may be sent, in the order of messages.
     package func rulesInForce(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Rule] {
-        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time)
-        return announcer?.possibleRules() ?? []
+        announcer(client, ClientSystem(client, family: systemFamily), time)?.possibleRules() ?? []
     }
 
     /// Whether a rule locks out every client that a question describes, and which is the first.
     ///
-    /// - Parameter steps: How many rules and releases may be looked at.
+    /// Whatever is not known of a client may be as if it had not been sent. So one that a check with the same members does not
+    /// lock out is not asked further.
+    ///
+    /// - Parameter steps: How much may be looked at: each rule, and each release for each lockout.
     package func lockout(of client: Client, at time: Timestamp, within steps: Int = .max) -> CertainLockout {
         guard sendsLockouts, let app = app(of: client), app.listedBundle != nil else { return .open }
-        let rest = steps - (app.rules?.reachableCount ?? 0) - (rulesForEveryApp?.reachableCount ?? 0)
-        if rest < 0 { return .unfinished }
-        var met: [SentRule] = []
-        appendMatches(client, app, platformNumbers.number(of: client), time.microsecondsSince1970, to: &met)
-        let isLockout = { (rule: SentRule) in
-            self.group(of: rule.id, app)?.rules[Int(rule.id.index)].flags.contains(.lockout) ?? false
+        let platform = platformNumbers.number(of: client)
+        var sent: [SentRule] = []
+        appendMatches(client, app, platform, time.microsecondsSince1970, to: &sent)
+        let mayBeLockedOut = sent.contains { sent in
+            group(of: sent.id, app)?.rules[Int(sent.id.index)].flags.contains(.lockout) ?? false
         }
-        guard let first = met.firstIndex(where: isLockout) else { return .open }
-        var announcer = announcer(PartialClient(asking: client, systemFamily: nil), time)
-        return announcer?.lockout(among: met, from: first, within: rest) ?? .open
-    }
-
-    private func certainlySent(to client: Client, _ systemFamily: String?, _ time: Timestamp) -> [SentRule] {
-        var announcer = announcer(PartialClient(asking: client, systemFamily: systemFamily), time)
-        return announcer?.sentRules() ?? []
+        guard mayBeLockedOut else { return .open }
+        let releases = app.releases(on: platform)?.releases.count ?? 0
+        let groups = [app.rules, rulesForEveryApp].compactMap(\.self)
+        guard groups.reduce(0, { $0 + $1.gates.count + $1.lockoutRules.count * releases }) <= steps else {
+            return .unfinished
+        }
+        let certain = announcer(client, ClientSystem(client, family: nil), time)?.sentRules() ?? []
+        return certain.first(where: \.lockout).map { .rule(key(of: $0.id)) } ?? .open
     }
 
     /// `nil` where the policy has nothing about the app, or it is paused.
     private func announcer(
-        _ asker: PartialClient,
+        _ client: Client,
+        _ system: ClientSystem,
         _ time: Timestamp,
         _ canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcer? {
-        guard let app = app(of: asker.client), !app.isPaused else { return nil }
-        return Announcer(self, app, asker, at: time, where: canSay)
+        guard let app = app(of: client), !app.isPaused else { return nil }
+        return Announcer(self, app, Asker(client, system), at: time, where: canSay)
     }
 
     /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
@@ -136,21 +137,21 @@ extension CompiledPolicy {
         where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
     ) -> Announcement? {
         guard client.osText == nil, let app = app(of: client), !app.isPaused,
-            let list = app.releaseList(onPlatform: platformNumbers.number(of: client))
+            let list = app.releases(on: platformNumbers.number(of: client))
         else { return nil }
         let system = ClientSystem(client, family: systemFamily)
-        let releases = app.releases[list].releases.filter { release in
+        let releases = list.releases.filter { release in
             release.minOS.map { system.narrowed(to: $0) != nil } ?? false
                 && release.isLive(at: time.microsecondsSince1970)
         }
-        func announcement(from release: CompiledRelease?) -> Announcement? {
+        func announcement(from release: JudgedRelease?) -> Announcement? {
             guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),
-                let text = app.releaseRows[release.row].minOS
+                let text = release.row.minOS
             else { return nil }
-            var announcer = announcer(PartialClient(asking: client, narrowed), time, canSay)
-            return announcer?.announcement(leastSystem: AppVersion(text: text, key: minOS))
+            return announcer(client, narrowed, time, canSay)?
+                .announcement(leastSystem: AppVersion(text: text, key: minOS))
         }
-        func isOnLess(_ left: CompiledRelease, _ right: CompiledRelease) -> Bool {
+        func isOnLess(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
             guard let left = left.minOS, let right = right.minOS else { return false }
             return left < right
         }
@@ -164,34 +165,16 @@ extension CompiledPolicy {
 }
 
 extension CompiledPolicy {
-    /// The most that an announcement may be made of. It takes about a microsecond for each, and a document is made of up to
-    /// seven announcements.
-    package static let largestAnnouncement = 2_000
-
     /// The most bytes that the messages of a document may have together.
     package static let largestMessages = 1 << 20
 
-    /// Whether anything is announced to clients of an app, so that it takes a bounded time: not where the conditions of the
-    /// rules that can reach anybody and the app's releases count more than ``largestAnnouncement``. A rule counts once, and
-    /// once more for each further interval of versions and each kilobyte of its other conditions.
-    package func canAnnounce(toApp bundle: String) -> Bool {
-        let app = appIndexes.number(of: bundle).map { apps[$0] }
-        let own = (app?.rules?.announcementCost ?? 0) + (app?.releaseRows.count ?? 0)
-        return own + (rulesForEveryApp?.announcementCost ?? 0) <= Self.largestAnnouncement
-    }
-
-    /// The bundles of the apps to whose clients nothing is announced, because that would not take a bounded time.
-    package var appsTooLargeToAnnounce: [String] {
-        apps.filter { $0.row != nil && !canAnnounce(toApp: $0.bundle) }.map(\.bundle).sorted()
-    }
-
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
     package func section(ofApp bundle: String) -> PolicySection? {
-        appIndexes.number(of: bundle).flatMap { apps[$0].isEmpty ? nil : PolicySection(apps[$0]) }
+        appIndexes.number(of: bundle).flatMap { apps[$0].isEmpty ? nil : apps[$0].section }
     }
 
     /// What the policy has about the app with a number in the App Store; `nil` where there is none.
     package func section(ofStoreID storeID: Int64) -> PolicySection? {
-        appsByStoreID[storeID].map { PolicySection(apps[$0]) }
+        appsByStoreID[storeID].map { apps[$0].section }
     }
 }

@@ -75,13 +75,12 @@ struct PolicyCompiler {
         let bundle = rows.app?.bundle ?? apps[index].bundle
         return CompiledApp(
             index: index, bundle: bundle, row: rows.app, links: links(of: rows.app), releaseRows: rows.releases,
-            releases: try releaseLists(rows.releases), releaseVersions: releaseVersions(rows.releases),
-            rules: try group(rows.rules, ofApp: rows.app?.name ?? bundle)
+            releases: try releaseLists(rows.releases), rules: try group(rows.rules, ofApp: rows.app?.name ?? bundle)
         )
     }
 
     private mutating func group(_ rows: [Rule], ofApp app: String?) throws(PolicyError) -> RuleGroup? {
-        try RuleGroupCompiler.group(rows, ofApp: app, &platformNumbers, &textLanguages, hashSeed)
+        try RuleGroupCompiler.group(rows, ofApp: app, &platformNumbers, &textLanguages)
     }
 
     private mutating func links(of app: App?) -> [CompiledApp.Link] {
@@ -93,24 +92,11 @@ struct PolicyCompiler {
         }
     }
 
-    private mutating func releaseVersions(_ rows: [Release]) -> [ReleaseVersion: String] {
-        var versions: [ReleaseVersion: String] = [:]
-        for row in rows {
-            guard let version = AppVersion(row.version) else { continue }
-            let key = ReleaseVersion(platform: platformNumbers.insert(row.platform), version: version.key)
-            if versions[key] == nil { versions[key] = row.version }
-        }
-        return versions
-    }
-
     private mutating func releaseLists(_ rows: [Release]) throws(PolicyError) -> [ReleaseList] {
-        var indexes: [Int32: [Int]] = [:]
-        for (index, row) in rows.enumerated() {
-            indexes[platformNumbers.insert(row.platform), default: []].append(index)
-        }
         var lists: [ReleaseList] = []
-        for (platform, indexes) in indexes.sorted(by: { $0.key < $1.key }) {
-            lists.append(try ReleaseList(rows, indexes, onPlatform: platform))
+        let rowsOfPlatforms = Dictionary(grouping: rows) { platformNumbers.insert($0.platform) }
+        for (platform, rows) in rowsOfPlatforms.sorted(by: { $0.key < $1.key }) {
+            lists.append(try ReleaseList(rows, onPlatform: platform))
         }
         return lists
     }

@@ -1,81 +1,40 @@
 struct RuleGroupCompiler {
     /// What stands for `{app}`; `nil` in the rules for every app.
     private let app: String?
-    private let rows: [Rule]
-    private var rules: [CompiledRule] = []
-    private var pools: RulePools
+    private let scales: RuleScales
+    private var pools = RulePools()
     private var platformNumbers: PlatformNumbers
     private var textLanguages: NameTable
-
-    private init(
-        _ rows: [Rule],
-        _ app: String?,
-        _ platformNumbers: PlatformNumbers,
-        _ textLanguages: NameTable,
-        _ hashSeed: UInt64
-    ) {
-        self.rows = rows
-        self.app = app
-        self.platformNumbers = platformNumbers
-        self.textLanguages = textLanguages
-        pools = RulePools(hashSeed: hashSeed)
-    }
 
     /// The group of some rules; `nil` where there are none.
     static func group(
         _ rows: [Rule],
         ofApp app: String?,
         _ platformNumbers: inout PlatformNumbers,
-        _ textLanguages: inout NameTable,
-        _ hashSeed: UInt64
+        _ textLanguages: inout NameTable
     ) throws(PolicyError) -> RuleGroup? {
         if rows.isEmpty { return nil }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !Rule.precedes($1, $0) }
-        let sorted = isSorted ? rows : rows.sorted(by: Rule.precedes)
-        var compiler = Self(sorted, app, platformNumbers, textLanguages, hashSeed)
-        try compiler.compileRules()
-        let scales = try compiler.rank()
-        platformNumbers = compiler.platformNumbers
-        textLanguages = compiler.textLanguages
-        return RuleGroup(compiler.rows, compiler.rules, compiler.pools, scales)
-    }
-
-    private mutating func compileRules() throws(PolicyError) {
-        rules.reserveCapacity(rows.count)
-        pools.tails.reserveCapacity(rows.count)
-        pools.ends.reserveCapacity(rows.count)
-        for row in rows { rules.append(try compile(row)) }
-    }
-
-    private mutating func rank() throws(PolicyError) -> RuleScales {
+        let rows = isSorted ? rows : rows.sorted(by: Rule.precedes)
         var ranges: [RuleRanges] = []
         ranges.reserveCapacity(rows.count)
         for row in rows { ranges.append(try RuleRanges(row)) }
-        let scales = RuleScales(
-            versions: VersionScale(ranges.flatMap { $0.versionBounds }),
-            builds: VersionScale(ranges.flatMap { RuleRanges.bounds($0.builds) }),
-            os: VersionScale(ranges.flatMap { RuleRanges.bounds($0.os) }),
-            times: TimeScale(
-                rules.flatMap { rule in [rule.startsAt, rule.endsAt].filter { $0 != .min && $0 != .max } })
+        var compiler = Self(
+            app: app, scales: RuleScales(ranges, rows), platformNumbers: platformNumbers, textLanguages: textLanguages
         )
-        for (index, ranges) in ranges.enumerated() {
-            rules[index].versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
-            rules[index].builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
-            rules[index].os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
-            pools.ends.append(ranges.end)
-            if let target = ranges.target {
-                rules[index].flags.insert(.hasTarget)
-                rules[index].targetRank = scales.versions.rank(of: target)
-                rules[index].target = UInt32(pools.targets.count)
-                pools.targets.append(target)
-            }
-        }
-        return scales
+        var rules: [CompiledRule] = []
+        rules.reserveCapacity(rows.count)
+        compiler.pools.tails.reserveCapacity(rows.count)
+        compiler.pools.ends.reserveCapacity(rows.count)
+        for (row, ranges) in zip(rows, ranges) { rules.append(try compiler.compile(row, ranges)) }
+        platformNumbers = compiler.platformNumbers
+        textLanguages = compiler.textLanguages
+        return RuleGroup(rows, rules, compiler.pools, compiler.scales)
     }
 }
 
 extension RuleGroupCompiler {
-    private mutating func compile(_ rule: Rule) throws(PolicyError) -> CompiledRule {
+    private mutating func compile(_ rule: Rule, _ ranges: RuleRanges) throws(PolicyError) -> CompiledRule {
         let row = "rule \(rule.key)"
         var compiled = CompiledRule()
         compiled.flags = flags(of: rule)
@@ -84,20 +43,34 @@ extension RuleGroupCompiler {
         compiled.startsAt = rule.startsAt?.microsecondsSince1970 ?? .min
         compiled.endsAt = rule.endsAt?.microsecondsSince1970 ?? .max
 
-        if let platforms = try elements(rule.platforms, "platforms", row) {
-            compiled.platforms = pools.platforms.appendRun(Self.distinct(platforms.map { platformNumbers.insert($0) }))
+        compiled.versions = pools.intervals.appendRun(ranges.versions.map(scales.versions.ranks))
+        compiled.builds = pools.intervals.appendRun(ranges.builds.map(scales.builds.ranks))
+        compiled.os = pools.intervals.appendRun(ranges.os.map(scales.os.ranks))
+        pools.ends.append(ranges.end)
+        if let target = ranges.target {
+            compiled.flags.insert(.hasTarget)
+            compiled.targetRank = scales.versions.rank(of: target)
+            compiled.target = UInt32(pools.targets.count)
+            pools.targets.append(target)
         }
-        compiled.regions = try pools.regions.appendRun(ofCodes: rule.regions, row)
+        if let platforms = try elements(rule.platforms, "platforms", row) {
+            compiled.platforms = pools.platforms.appendRun(Set(platforms.map { platformNumbers.insert($0) }).sorted())
+        }
+        if let regions = try [UInt16](regions: rule.regions, row) {
+            compiled.regions = pools.regions.appendRun(regions)
+        }
         if let languages = try elements(rule.languages, "languages", row) {
-            let tags = languages.map { LanguageTag($0) }
-            compiled.languages = pools.languages.appendRun(tags.first(where: \.isWildcard).map { [$0] } ?? tags)
+            compiled.languages = pools.intervals.appendRun(scales.languages.ranks(of: languages))
         }
         if let attributes = try elements(rule.attributes, "attributes", row) {
-            compiled.attributes = pools.attributes.appendRun(
-                attributes
-                    .map { CompiledAttribute(name: UTF8Text($0.name), values: $0.values.map { UTF8Text($0) }) }
-                    .sorted { $0.name < $1.name }
-            )
+            let compiledAttributes = attributes.byName.map { attribute in
+                let values = Set(attribute.values.compactMap { scales.attributeValues.index(of: $0) })
+                return CompiledAttribute(
+                    name: scales.attributeNames.index(of: attribute.name) ?? 0,
+                    values: pools.values.appendRun(values.sorted().map { UInt32($0) })
+                )
+            }
+            compiled.attributes = pools.attributes.appendRun(compiledAttributes)
         }
         compiled.steps = pools.steps.appendRun(
             rule.effectiveSteps
@@ -166,10 +139,6 @@ extension RuleGroupCompiler {
         }
         pools.fragments.append(message)
     }
-
-    private static func distinct(_ platforms: [Int32]) -> [Int32] {
-        Array(Set(platforms)).sorted()
-    }
 }
 
 private func elements<Element>(_ list: [Element]?, _ column: String, _ row: String) throws(PolicyError) -> [Element]? {
@@ -181,18 +150,17 @@ private func elements<Element>(_ list: [Element]?, _ column: String, _ row: Stri
 }
 
 extension [UInt16] {
-    /// Appends the letters of regions, each once, and tells where they are; an empty run for no condition.
-    mutating func appendRun(ofCodes codes: [String]?, _ row: String) throws(PolicyError) -> PoolRange {
-        guard let codes = try elements(codes, "regions", row) else { return .empty }
-        let start = count
+    /// The letters of regions, each once, sorted; `nil` for no condition.
+    init?(regions codes: [String]?, _ row: String) throws(PolicyError) {
+        guard let codes = try elements(codes, "regions", row) else { return nil }
+        var letters: Set<UInt16> = []
         for code in codes {
             guard let region = Region(code: code) else {
                 throw PolicyError(row: row, reason: "has the region \"\(code)\", which is no assigned country code")
             }
-            if !self[start...].contains(region.letters) { append(region.letters) }
+            letters.insert(region.letters)
         }
-        self[start...].sort()
-        return PoolRange(start: UInt32(start), count: UInt32(count - start))
+        self = letters.sorted()
     }
 }
 

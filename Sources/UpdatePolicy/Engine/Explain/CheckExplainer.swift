@@ -1,42 +1,33 @@
-/// Tells what became of each rule in one check.
-///
-/// What a rule does is judged by the same functions that answer checks; only the words are found here, from the rows.
+/// Tells what became of each rule in one check: ``Evaluator`` judges it, and the words are found here, from the rows.
 struct CheckExplainer {
     private let client: Client
-    private let app: CompiledApp?
     private let time: Timestamp
-    private let platform: Int32
+    private let list: ReleaseList?
     /// The releases of the client's app and platform, the least first.
     private let releases: [JudgedRelease]
+    private var evaluator: Evaluator
     private var finalKey: String?
-    private var offers = OfferSearch(.pass)
-    private var waysOut = OfferSearch(.fail)
 
     init(_ policy: CompiledPolicy, _ client: Client, _ app: CompiledApp?, _ time: Timestamp) {
         self.client = client
-        self.app = app
         self.time = time
-        platform = policy.platformNumbers.number(of: client)
-        let name = client.platform.map { UTF8Text($0.name) }
-        releases = (app?.releaseRows ?? []).filter { UTF8Text(Platform($0.platform).name) == name }
-            .compactMap { JudgedRelease($0) }
-            .sorted(by: JudgedRelease.isBefore)
+        evaluator = Evaluator(policy, app, Asker(client), at: time)
+        list = app?.releases(on: evaluator.platform)
+        releases = (list?.releases ?? []).sorted(by: JudgedRelease.isBefore)
     }
 
     /// Tells what became of a rule; rules must be asked for in order.
-    mutating func explain(_ index: Int, of group: RuleGroup) -> Explanation {
-        let compiled = group.rules[index]
-        let facts = CheckFacts(client, platform: platform, time: time.microsecondsSince1970, on: group.scales)
-        let rule = group.rows[index]
+    mutating func explain(_ reference: RuleReference) -> Explanation {
+        let rule = reference.row
         var explanation: Explanation
         var offer: Release?
-        if let condition = group.firstUnmetCondition(of: index, by: client, facts, app, &offers) {
-            explanation = unmet(condition, index, of: group)
+        if let condition = Condition.allCases.first(where: { evaluator.verdict($0, of: reference) < .met }) {
+            explanation = unmet(condition, reference)
         } else if let finalKey {
             explanation = Explanation(rule, .afterFinal(finalKey), actual: finalKey)
         } else {
-            if compiled.flags.contains(.final) { finalKey = rule.key }
-            (explanation, offer) = sent(index, of: group)
+            if rule.final { finalKey = rule.key }
+            (explanation, offer) = sent(reference)
             explanation.match = match(rule)
         }
         explanation.bucket = bucket(rule)
@@ -48,24 +39,21 @@ struct CheckExplainer {
     }
 
     /// Tells of a rule that is met whether it locks the client out, and which release is offered.
-    private mutating func sent(_ index: Int, of group: RuleGroup) -> (Explanation, offer: Release?) {
-        let (rule, compiled) = (group.rows[index], group.rules[index])
-        guard compiled.flags.contains(.needsWayOut) else {
-            let offer = compiled.flags.contains(.hasTarget) ? self.offer(compiled) : nil
+    private mutating func sent(_ reference: RuleReference) -> (Explanation, offer: Release?) {
+        let rule = reference.row
+        guard reference.flags.contains(.needsWayOut) else {
+            let offer = rule.target == nil ? nil : evaluator.targets.least(soak: reference.rule.soak)?.row
             return (Explanation(rule, .sent, release: offer?.label), offer)
         }
+        let (wayOut, release) = evaluator.wayOut(of: reference)
+        let offer = release?.row
         let reason: Explanation.Reason
         var actual: String
-        var offer: Release?
-        switch group.wayOut(of: compiled, client, app, platform, time.microsecondsSince1970, &waysOut) {
-        case .open(let index):
-            let offer = release(index)
-            return (Explanation(rule, .sent, release: offer?.label), offer)
+        switch wayOut {
+        case .open: return (Explanation(rule, .sent, release: offer?.label), offer)
         case .noOffer: (reason, actual) = (.noOffer, "no offer")
-        case .notAbove(let index):
-            (reason, actual, offer) = (.notAbove, "the offer is not above the client", release(index))
-        case .matches(let index):
-            (reason, actual, offer) = (.matchesOffer, "the rule matches the offer", release(index))
+        case .notAbove: (reason, actual) = (.notAbove, "the offer is not above the client")
+        case .matches: (reason, actual) = (.matchesOffer, "the rule matches the offer")
         }
         if client.sentNumberOfNoSystem, let os = client.shown(.os),
             releases.contains(where: { $0.minOS != nil && !$0.row.isWithdrawn(at: time) })
@@ -73,7 +61,7 @@ struct CheckExplainer {
             actual += ", os \(os)"
         }
         var explanation = Explanation(rule, reason, expected: "a way out", actual: actual, release: offer?.label)
-        explanation.obstacle = obstacleOfWayOut(index, of: group, orWithdrawn: reason != .matchesOffer)
+        explanation.obstacle = obstacleOfWayOut(reference, orWithdrawn: reason != .matchesOffer)
         return (explanation, nil)
     }
 
@@ -110,38 +98,27 @@ struct CheckExplainer {
     private func bucket(_ rule: Rule) -> Int? {
         client.install.map { Bucket(key: rule.key, install: $0).number }
     }
-
-    private func release(_ offer: Int) -> Release? {
-        guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
-        return app.releaseRows[app.releases[list].releases[offer].row]
-    }
-
-    private func offer(_ rule: CompiledRule) -> Release? {
-        guard let app, let list = app.releaseList(onPlatform: platform) else { return nil }
-        var offers = offers
-        let (releases, now) = (app.releases[list], time.microsecondsSince1970)
-        return offers.offer(among: releases, to: client, at: now, soak: rule.soak).flatMap(release)
-    }
 }
 
 extension CheckExplainer {
     /// Tells of a rule which condition is not met, and what the client has in place of what is asked for.
-    private func unmet(_ condition: Condition, _ index: Int, of group: RuleGroup) -> Explanation {
-        let (rule, compiled) = (group.rows[index], group.rules[index])
+    private mutating func unmet(_ condition: Condition, _ reference: RuleReference) -> Explanation {
+        let rule = reference.row
         func explanation(_ expected: String?, _ actual: String?) -> Explanation {
             Explanation(rule, .unmet(condition), expected: expected, actual: actual)
         }
         switch condition {
         case .attributes:
-            guard let unmet = group.firstUnmetAttribute(compiled, client) else { return explanation(nil, nil) }
-            let attribute = group.pools.attributes[unmet]
+            guard let attribute = (rule.attributes?.byName ?? []).first(where: { !client.has($0) }) else {
+                return explanation(nil, nil)
+            }
             return Explanation(
-                rule, .unmetAttribute(attribute.name.string),
-                expected: attribute.values.map(\.string).joined(separator: ", "),
-                actual: client.attribute(attribute.name)?.string
+                rule, .unmetAttribute(attribute.name), expected: attribute.values.joined(separator: ", "),
+                actual: client.attribute(UTF8Text(attribute.name))?.string
             )
         case .target where client.isBelow(rule.target):
-            var waiting = explanation(rule.target.map { ">=\($0)" }, offer(compiled)?.label)
+            let offer = evaluator.targets.least(soak: reference.rule.soak)
+            var waiting = explanation(rule.target.map { ">=\($0)" }, offer?.row.label)
             waiting.obstacle = obstacleOfTarget(rule)
             waiting.release = waiting.obstacle?.label
             return waiting
@@ -166,11 +143,9 @@ extension CheckExplainer {
 
     /// The least release that would be a way out of the rule's lockout, and why the client cannot get it; the greatest that
     /// was withdrawn where there is no other.
-    private func obstacleOfWayOut(_ index: Int, of group: RuleGroup, orWithdrawn: Bool) -> ReleaseObstacle? {
-        let row = group.rows[index]
-        let ways = releases.filter { release in
-            release.isAbove(client.versionKey, build: client.buildKey) && !group.matches(group.rules[index], release)
-        }
+    private func obstacleOfWayOut(_ reference: RuleReference, orWithdrawn: Bool) -> ReleaseObstacle? {
+        let row = reference.row
+        let ways = releases.filter { reference.group.wayOut(of: reference.rule, client, by: $0) == .open }
         let others = ways.lazy.filter { !$0.row.isWithdrawn(at: time) }
         if let found = others.compactMap({ obstacle($0, row, .fail) }).first { return found }
         let withdrawn = orWithdrawn ? ways.last { $0.row.isWithdrawn(at: time) } : nil
@@ -180,7 +155,7 @@ extension CheckExplainer {
     private func obstacle(
         _ release: JudgedRelease,
         _ rule: Rule,
-        _ missingValues: ReleaseList.MissingValues
+        _ missingValues: MissingValues
     ) -> ReleaseObstacle? {
         reason(release, rule, missingValues).map { ReleaseObstacle(release: release.row.label, reason: $0) }
     }
@@ -188,7 +163,7 @@ extension CheckExplainer {
     private func reason(
         _ release: JudgedRelease,
         _ rule: Rule,
-        _ missingValues: ReleaseList.MissingValues
+        _ missingValues: MissingValues
     ) -> ReleaseObstacle.Reason? {
         switch release.row.state(at: time) {
         case .withdrawn(let withdrawnAt): return .withdrawn(withdrawnAt <= time ? withdrawnAt : nil)
@@ -196,13 +171,12 @@ extension CheckExplainer {
         case .noDate: return .noDate
         case .comes(let liveAt): return .liveFrom(liveAt)
         case .live(let liveAt):
-            if let regions = release.row.regions {
-                let isMet = client.region.map { regions.contains($0.code) } ?? (missingValues == .pass)
-                if !isMet { return .regions(regions) }
+            let asker = ReleaseAsker(client)
+            if let list, list.verdict(ofRegions: release, asker, missingValues) < .met {
+                return .regions(release.row.regions ?? [])
             }
-            if let minOS = release.minOS, let text = release.row.minOS {
-                let isMet = client.system.map { !($0 < minOS) } ?? (missingValues == .pass)
-                if !isMet { return .os(text) }
+            if let list, list.verdict(ofSystem: release, asker, missingValues) < .met {
+                return .os(release.row.minOS ?? "")
             }
             let soaked = liveAt.advanced(byMicroseconds: rule.soakMicroseconds)
             return time < soaked ? .soaksUntil(soaked) : nil
@@ -219,6 +193,10 @@ extension Client {
         return isRead ? text.string : "\(text) (cannot be read as a version)"
     }
 
+    fileprivate func has(_ attribute: AttributeCondition) -> Bool {
+        self.attribute(UTF8Text(attribute.name)).map { attribute.values.map { UTF8Text($0) }.contains($0) } ?? false
+    }
+
     func isBelow(_ target: String?) -> Bool {
         guard let versionKey, let target = target.flatMap({ AppVersion($0)?.key }) else { return false }
         return versionKey < target
@@ -231,13 +209,7 @@ extension CompiledPolicy {
     /// The rules are those of the client's app and those for every app, enabled or not.
     package func explain(_ client: Client, at time: Timestamp) -> [Explanation] {
         let app = app(of: client)
-        func rules(_ group: RuleGroup?) -> [(group: RuleGroup, index: Int)] {
-            group.map { group in group.rows.indices.map { (group, $0) } } ?? []
-        }
-        let inOrder = merged(rules(app?.rules)[...], rules(rulesForEveryApp)[...]) {
-            Rule.precedes($0.group.rows[$0.index], $1.group.rows[$1.index])
-        }
         var explainer = CheckExplainer(self, client, app, time)
-        return inOrder.map { explainer.explain($0.index, of: $0.group) }
+        return rules(of: app).map { explainer.explain($0) }
     }
 }

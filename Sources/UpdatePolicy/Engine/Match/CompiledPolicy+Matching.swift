@@ -29,7 +29,7 @@ extension CompiledPolicy {
         to sent: inout [SentRule]
     ) {
         if let app, app.isPaused { return }
-        var offers = OfferSearch(.pass)
+        var offers: Offers?
         if let app, let group = app.rules {
             let index = Int32(truncatingIfNeeded: app.index)
             group.appendMatches(client, app, platform, time, &offers, appIndex: index, to: &sent)
@@ -55,13 +55,13 @@ extension CompiledPolicy {
         _ time: Int64,
         _ sent: inout [SentRule]
     ) {
-        var waysOut = OfferSearch(.fail)
+        var waysOut = Offers(app?.releases(on: platform), ReleaseAsker(client), at: time, .fail)
         for index in start..<sent.count {
             guard let group = group(of: sent[index].id, app) else { continue }
             let rule = Int(sent[index].id.index)
             let flags = group.rules[rule].flags
             if flags.contains(.lockout) {
-                sent[index].lockout = group.isLockedOut(by: rule, client, app, platform, time, &waysOut)
+                sent[index].lockout = group.isLockedOut(by: rule, client, &waysOut)
             }
             if flags.contains(.final) {
                 sent.removeSubrange((index + 1)...)
@@ -89,22 +89,4 @@ func merged<Element>(
         merged.append(comesFirst(right, left) ? second.removeFirst() : first.removeFirst())
     }
     return merged + first + second
-}
-
-/// A list of the indexes of rules or releases that needs no memory of its own while it is short.
-struct IndexList {
-    private(set) var count = 0
-    private var inline = InlineArray<16, UInt32>(repeating: 0)
-    private var overflow: [UInt32] = []
-
-    @inline(__always)
-    subscript(index: Int) -> UInt32 {
-        index < inline.count ? inline[index] : overflow[index &- inline.count]
-    }
-
-    @inline(__always)
-    mutating func append(_ index: UInt32) {
-        if count < inline.count { inline[count] = index } else { overflow.append(index) }
-        count &+= 1
-    }
 }

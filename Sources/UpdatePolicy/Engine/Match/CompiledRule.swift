@@ -41,15 +41,14 @@ struct CompiledRule: Sendable {
     var endsAt = Int64.max
 }
 
+/// The arrays that the rules of a group share.
 struct RulePools: Sendable {
-    /// The secret of the hashes that rules are filed under.
-    let hashSeed: UInt64
-
     var intervals: [RankInterval] = []
     var platforms: [Int32] = []
     var regions: [UInt16] = []
-    var languages: [LanguageTag] = []
     var attributes: [CompiledAttribute] = []
+    /// The indexes of accepted values on the scale of all.
+    var values: [UInt32] = []
     var steps: [CompiledStep] = []
     var targets: [VersionKey] = []
 
@@ -63,20 +62,6 @@ struct RulePools: Sendable {
 
     /// For each rule what follows its text, in any language.
     var tails: [MessageTail] = []
-
-    init(hashSeed: UInt64) {
-        self.hashSeed = hashSeed
-    }
-
-    /// How many bytes the conditions of a rule have that are compared one by one, those on versions apart.
-    func size(ofOtherConditions rule: CompiledRule) -> Int {
-        let accepted = attributes[rule.attributes.indices].reduce(0) { size, attribute in
-            attribute.values.reduce(size + attribute.name.string.utf8.count) { $0 + $1.string.utf8.count + 8 }
-        }
-        let tags = languages[rule.languages.indices].reduce(0) { $0 + $1.text.utf8.count + 8 }
-        let listed = [rule.builds, rule.os, rule.platforms, rule.regions, rule.steps].reduce(0) { $0 + Int($1.count) }
-        return accepted + tags + 8 * listed
-    }
 }
 
 extension Array {
@@ -106,15 +91,16 @@ struct PoolRange: Sendable {
 }
 
 struct CompiledAttribute: Sendable {
-    let name: UTF8Text
-    let values: [UTF8Text]
+    /// The index of its name on the scale of names.
+    let name: Int
+    let values: PoolRange
 }
 
 extension [UInt16] {
     @inline(__always)
-    func holds(_ region: UInt16, in run: PoolRange) -> Bool {
-        let first = run.isLong ? run.indices.partitioningIndex { self[$0] >= region } : run.indices.lowerBound
-        for index in first..<run.indices.upperBound where self[index] >= region { return self[index] == region }
+    func holds(_ region: UInt16, in indices: Range<Int>) -> Bool {
+        let first = indices.count > 8 ? indices.partitioningIndex { self[$0] >= region } : indices.lowerBound
+        for index in first..<indices.upperBound where self[index] >= region { return self[index] == region }
         return false
     }
 }

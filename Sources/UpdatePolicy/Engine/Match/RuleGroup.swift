@@ -7,87 +7,63 @@ final class RuleGroup: Sendable {
 
     let pools: RulePools
     let scales: RuleScales
-
-    /// What those count in an announcement that can reach anybody at some time.
-    let announcementCost: Int
-
-    let finalRules: [UInt32]
     let lockoutRules: [UInt32]
 
-    /// How many of them can reach anybody.
-    let reachableCount: Int
-
-    /// The rules by what they accept: each value of each attribute, and each language of a long list.
-    let rulesByValue: HashIndex
-
-    /// Whether a rule has so long a list of languages, or values, that they are not to be compared one by one.
-    let hasLongLists: Bool
-
-    /// `nil` where each rule names its platforms.
-    private let anyPlatform: RuleIndex?
-    private let platforms: [Int32]
-    private let byPlatform: [RuleIndex]
+    /// The rules that can reach anybody, those first whose versions end last.
+    let gates: [RuleGate]
 
     init(_ rows: [Rule], _ rules: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
         self.rows = rows
         self.rules = rules
         self.pools = pools
         self.scales = scales
-        var anyPlatform: [UInt32] = []
-        var byPlatform: [Int32: [UInt32]] = [:]
-        var announcementCost = 0
-        var finalRules: [UInt32] = []
-        var reachableCount = 0
-        var values: [(hash: UInt64, rule: UInt32)] = []
-        var hasLongLists = false
-        for (index, rule) in rules.enumerated() where Self.canReachAnybody(rule, pools) {
-            let index = UInt32(truncatingIfNeeded: index)
-            announcementCost += max(1, rule.versions.indices.count) + pools.size(ofOtherConditions: rule) / 1_024
-            if rule.flags.contains(.final) { finalRules.append(index) }
-            reachableCount += 1
-            for attribute in pools.attributes[rule.attributes.indices] {
-                if attribute.values.count > 8 { hasLongLists = true }
-                values += attribute.values.map { value in
-                    (HashIndex.hash(attribute: attribute.name, value: value, seed: pools.hashSeed), index)
-                }
-            }
-            if rule.languages.isLong {
-                hasLongLists = true
-                values += pools.languages[rule.languages.indices].map { language in
-                    (HashIndex.hash(language: language, seed: pools.hashSeed), index)
-                }
-            }
-            if rule.platforms.isEmpty { anyPlatform.append(index) }
-            for platform in pools.platforms[rule.platforms.indices] { byPlatform[platform, default: []].append(index) }
-        }
-        self.announcementCost = announcementCost
-        self.finalRules = finalRules
-        self.reachableCount = reachableCount
-        rulesByValue = HashIndex(values)
-        self.hasLongLists = hasLongLists
         lockoutRules = rows.indices.filter { rows[$0].lockout && rows[$0].enabled }
             .map { UInt32(truncatingIfNeeded: $0) }
-        self.anyPlatform = anyPlatform.isEmpty ? nil : RuleIndex(anyPlatform, rules, pools, scales)
-        let sorted = byPlatform.sorted { $0.key < $1.key }
-        platforms = sorted.map(\.key)
-        self.byPlatform = sorted.map { RuleIndex($0.value, rules, pools, scales) }
+        gates = rules.indices.compactMap { RuleGate(rules[$0], number: $0, pools) }.sorted { $1.last < $0.last }
+    }
+}
+
+/// What of a rule a check compares first: it drops most rules that it does not meet at the cost of some instructions each.
+///
+/// With three rules, for `<1.1`, for `>=1.0 <1.3` and for all, a client with 1.2 does not look at the first, because the
+/// rules are sorted by where their versions end; one with 0.9 drops the second by where they begin.
+struct RuleGate: Sendable {
+    /// The least rank of versions that it reaches, and the greatest one: that of what cannot be read where it asks for none.
+    let first: UInt32
+    let last: UInt32
+
+    /// The traits that keep clients from it, a bit each; two may share one.
+    let refused: UInt32
+
+    let rule: UInt32
+
+    /// `nil` where the rule can reach nobody at any time.
+    init?(_ rule: CompiledRule, number: Int, _ pools: RulePools) {
+        guard rule.flags.contains(.enabled),
+            rule.rollout > 0 || pools.steps[rule.steps.indices].contains(where: { $0.rollout > 0 })
+        else { return nil }
+        let versions = pools.intervals[rule.versions.indices]
+        let end = min(versions.last?.upper ?? .max, rule.targetRank)
+        first = versions.first?.lower ?? 0
+        guard first < end else { return nil }
+        last = versions.isEmpty && !rule.flags.contains(.hasTarget) ? RankInterval.unreadable : end - 1
+        let accepted = pools.platforms[rule.platforms.indices].reduce(0) { $0 | Self.trait(ofPlatform: $1) }
+        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | Self.trait(ofLacking: $1.name) }
+        refused = (accepted == 0 ? 0 : Self.everyPlatform & ~accepted) | attributes
+        self.rule = UInt32(truncatingIfNeeded: number)
     }
 
-    private static func canReachAnybody(_ rule: CompiledRule, _ pools: RulePools) -> Bool {
-        rule.flags.contains(.enabled)
-            && (rule.rollout > 0 || pools.steps[rule.steps.indices].contains { $0.rollout > 0 })
-    }
-
-    /// Appends every rule that may match; one may be appended twice.
-    func appendCandidates(for client: borrowing Client, _ facts: CheckFacts, to numbers: inout IndexList) {
-        anyPlatform?.appendCandidates(for: client, facts, on: scales, to: &numbers)
-        guard facts.platform >= 0, let index = index(ofPlatform: facts.platform) else { return }
-        byPlatform[index].appendCandidates(for: client, facts, on: scales, to: &numbers)
-    }
+    /// The traits of a client that sent no platform.
+    static let everyPlatform: UInt32 = 0x0000_FFFF
+    /// Those of a client that sent no attribute that a rule asks for.
+    static let everyAttribute: UInt32 = 0xFFFF_0000
 
     @inline(__always)
-    private func index(ofPlatform platform: Int32) -> Int? {
-        let index = platforms.indices.partitioningIndex { platforms[$0] >= platform }
-        return index < platforms.count && platforms[index] == platform ? index : nil
+    static func trait(ofPlatform platform: Int32) -> UInt32 { 1 &<< UInt32(truncatingIfNeeded: platform & 15) }
+
+    /// The trait of lacking the attribute whose name has an index.
+    @inline(__always)
+    static func trait(ofLacking attribute: Int) -> UInt32 {
+        1 &<< UInt32(truncatingIfNeeded: 16 &+ attribute & 15)
     }
 }

@@ -1,7 +1,7 @@
 /// A condition of a rule, named as its column, in the order in which they are judged.
 ///
-/// What is said of a condition beside its test in a check (`RuleGroup.meets`) stands in this file; explanations,
-/// announcements and impacts follow.
+/// What is said of a condition beside its tests (`RuleGroup.isMet` and `Evaluator.verdict`) stands in this file;
+/// explanations, announcements and impacts follow.
 package enum Condition: String, Sendable, CaseIterable {
     case platforms
     case versions

@@ -63,7 +63,7 @@ struct NameTable: Sendable {
             while offset &+ 8 <= name.count {
                 let word = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 let other = bytes.loadUnaligned(fromByteOffset: start &+ offset, as: UInt64.self)
-                if ByteHash.lowercased(word) != other { return false }
+                if Self.lowercased(word) != other { return false }
                 offset &+= 8
             }
             while offset < name.count {
@@ -74,10 +74,39 @@ struct NameTable: Sendable {
         }
     }
 
+    /// Each word of 8 bytes, and the count of bytes, is multiplied to 128 bits whose halves are folded.
+    @inline(__always)
     private func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = ByteHash(seed: hashSeed)
-        hash.combineIgnoringCase(name)
-        return hash.value
+        var hash = hashSeed
+        func combine(_ word: UInt64) {
+            let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+            hash = product.high ^ product.low
+        }
+        var offset = 0
+        while offset &+ 8 <= name.count {
+            combine(Self.lowercased(name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            offset &+= 8
+        }
+        var word: UInt64 = 0
+        while offset < name.count {
+            word = word << 8 | UInt64(name[offset])
+            offset &+= 1
+        }
+        combine(Self.lowercased(word))
+        combine(UInt64(name.count))
+        return hash
+    }
+
+    /// Eight bytes with upper-case ASCII letters made lower-case, at once: adding makes the highest bit of a byte tell whether
+    /// it is at least `A`, and beyond `Z`.
+    @inline(__always)
+    private static func lowercased(_ word: UInt64) -> UInt64 {
+        let everyByte: UInt64 = 0x0101_0101_0101_0101
+        let lowBits = word & (0x7F &* everyByte)
+        let isAtLeastA = lowBits &+ (0x80 - 0x41) &* everyByte
+        let isBeyondZ = lowBits &+ (0x80 - 0x5B) &* everyByte
+        let isUpper = isAtLeastA & ~isBeyondZ & ~word & (0x80 &* everyByte)
+        return word | isUpper >> 2
     }
 }
 
