@@ -75,12 +75,10 @@ extension Report {
             Field("last change", .sentence(lastChange ?? (status.hidden.contains(.history) ? nil : "none"))),
         ]
         fields += Field.members(["brake": status.brake, "servers": servers, "gone_servers": gone])
-        fields.append(
-            Field(
-                "open edits",
-                .lines(status.openEdits.map { "\($0.words)\($0.waitsForStandby ? "" : " has edited and not committed")" })
-            )
-        )
+        let openEdits = status.openEdits.map { edit -> Sentence in
+            "\(edit.words)\(edit.waitsForStandby ? "" : " has edited and not committed")"
+        }
+        fields.append(Field("open edits", .lines(openEdits)))
         return fields + Field.members(["open_edits": edits])
     }
 

@@ -123,14 +123,12 @@ extension Page {
         ]
     }
 
-    private static let words = ChangeFormatter { NumberText.minute($0) }
-
     private func view(_ change: PolicyChange) -> JSONValue {
         let missing = change.rowCount - change.rows.count
         let undoes = change.undoes.map { id -> Sentence in ", undoes \("\(id)", .change(id))" } ?? ""
         return [
             "id": change.id, "isOpen": question.members["about"] == "\(change.id)",
-            "summary": view(Sentence(Self.words.summaryWithValues(change))),
+            "summary": view(ChangeFormatter.summary(change, hasValues: true)),
             "address": Subject.change(change.id).address,
             "meta": view(
                 "\(timeAndDistance: change.at) by \(change.author)\(change.tool.map { " with \($0)" } ?? "")\(undoes)"),
@@ -146,9 +144,11 @@ extension Page {
     private func view(_ row: PolicyChange.Row) -> JSONValue {
         let columns = (row.kind == .changed ? row.columns : ChangeFormatter.changedFromDefault(row)).map {
             column -> JSONValue in
-            [
-                "column": column.name, "before": Self.words.value(column.before, of: column.name, in: row.table),
-                "after": Self.words.value(column.after, of: column.name, in: row.table),
+            let values = [column.before, column.after].map {
+                view(ChangeFormatter.value($0, of: column.name, in: row.table))
+            }
+            return [
+                "column": column.name, "before": values[0], "after": values[1],
                 "hasBefore": row.kind != .added, "hasAfter": row.kind != .removed,
             ]
         }

@@ -171,12 +171,9 @@ extension Chart {
         var filter = filter
         filter.ofRules = true
         filter.limit = mostMarks
-        let formatter = ChangeFormatter { "\($0)" }
         let history = try PolicyHistory(session, rowsPerChange: ChangeFormatter.mostNames)
         return try history.changes(filter).reversed().map { change in
-            let values = formatter.summaryWithValues(change).dropFirst(formatter.summary(change).count)
-            let label = ChangeFormatter.summary(change) + Sentence(String(values))
-            return Mark(at: change.at, change: change.id, label: label)
+            Mark(at: change.at, change: change.id, label: ChangeFormatter.summary(change, hasValues: true))
         }
     }
 

@@ -231,7 +231,7 @@ struct Removal {
     }
 
     private static func name(_ row: PolicyChange.Row) -> String {
-        let name = ChangeFormatter.local.name(row)
+        let name = ChangeFormatter.name(row).local
         guard row.table == PolicyTable.rules.rawValue else { return name }
         let state = isActiveLockout(row) ? "enabled lockout" : isTrue("enabled", in: row) ? "enabled" : "off"
         let bundle = row.columns.first { $0.name == "bundle" }?.before

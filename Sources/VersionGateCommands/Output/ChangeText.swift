@@ -20,7 +20,7 @@ struct ChangeText {
             case .removed: ("-", "Removed", .red)
             }
         let audience = row.table == PolicyTable.rules.rawValue ? audiences[row.key].map { " (\($0.visible()))" } : nil
-        let title = "\(isPlan ? sign : verb) \(ChangeFormatter.local.name(row))\(audience ?? "")"
+        let title = "\(isPlan ? sign : verb) \(ChangeFormatter.name(row).local)\(audience ?? "")"
         let columns = isWhole || row.kind == .changed ? row.columns : ChangeFormatter.changedFromDefault(row)
         return [terminal.styled(terminal.paragraphs(title, indentation: "  "), style)]
             + columns.flatMap { column -> [String] in
@@ -38,7 +38,7 @@ struct ChangeText {
     }
 
     private func value(_ value: String?, _ column: PolicyChange.Column, _ table: String) -> String {
-        ChangeFormatter.local.value(value, of: column.name, in: table)
+        ChangeFormatter.value(value, of: column.name, in: table).local
     }
 
     /// A column on one line, or the lines before and after where there are several.
@@ -68,7 +68,7 @@ struct ChangeText {
         let mostRows = 20
         let more = change.rows.count - mostRows
         let rest = [
-            "and \(NumberText.count(Int64(more))) more. In all: \(ChangeFormatter.local.summary(change)).",
+            "and \(NumberText.count(Int64(more))) more. In all: \(ChangeFormatter.summary(change).local).",
             "To see every row: \(PrintedCommand("history \(change.id) --details"))",
         ]
         let ending = [
@@ -86,13 +86,9 @@ struct ChangeText {
         let parts: [String?] = [
             terminal.styled("\(change.id)", .bold), TimeText.local(change.at), change.author.visible(),
             change.tool?.visible(), change.undoes.map { "undoes \($0)" },
-            hasSummary ? ChangeFormatter.local.summary(change) : nil,
+            hasSummary ? ChangeFormatter.summary(change).local : nil,
             change.why.map { hasSummary ? "(\($0.visible()))" : $0.visible() },
         ]
         return parts.compactMap(\.self).joined(separator: "  ")
     }
-}
-
-extension ChangeFormatter {
-    static let local = ChangeFormatter { TimeText.local($0) }
 }

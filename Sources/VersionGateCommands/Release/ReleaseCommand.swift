@@ -278,7 +278,7 @@ struct ReleaseAdd: EditVerb {
         guard !present.differences.isEmpty else { return false }
         let differences = present.differences.map { column in
             let values = [column.before, column.after].map {
-                ChangeFormatter.local.value($0, of: column.name, in: Release.table.rawValue)
+                ChangeFormatter.value($0, of: column.name, in: Release.table.rawValue).local
             }
             return "\(column.name) \(values[0]) instead of \(values[1])"
         }
