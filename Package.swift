@@ -10,7 +10,6 @@ let package = Package(
     // Exact versions, so that a build holds what was tested. What these packages need in turn, they say with ranges.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-types.git", exact: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
@@ -93,7 +92,6 @@ let package = Package(
                 "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -108,7 +106,6 @@ let package = Package(
                 "Postgres",
                 "Systemd",
                 "UpdatePolicy",
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -136,7 +133,6 @@ let package = Package(
                 "UpdateFeeds",
                 "UpdatePolicy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -265,9 +261,7 @@ let package = Package(
                 "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase",
                 "TestPolicies", "TestRandom",
                 "TestSystem", "UpdateFeeds",
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -315,7 +309,6 @@ if Context.environment["VERSIONGATE_FUZZ"] != nil {
                 "CLibFuzzer", "CheckListener", "PolicyDocument", "PolicyServer", "PolicyStore", "UpdatePolicy",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Tests/Fuzz/Fuzz"
         ),

@@ -110,8 +110,8 @@ def settings():
 
 
 def metrics():
-    swift = next((repository / "Sources").rglob("MetricName.swift")).read_text(encoding="utf-8")
-    names = re.findall(r'= "(\w+)"', swift)
+    swift = next((repository / "Sources").rglob("ServerMetrics.swift")).read_text(encoding="utf-8")
+    names = re.findall(r'"((?:http|versiongate)_\w+)",\s*"', swift)
     with servers() as (place, serve):
         certificate, key, lockout_key = (place / name for name in ("certificate.pem", "key.pem", "lockout.pem"))
         make = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate]

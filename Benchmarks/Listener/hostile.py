@@ -138,7 +138,7 @@ def hostile():
     yield "Host of percent signs", f"GET / HTTP/1.1\r\nHost: {'%41' * 5_000}\r\n\r\n"
     yield "Content-Encoding of 15 KB", get("", "Content-Encoding: " + '"' * 15_000 + "\r\n")
     yield "99 fields", get("", numbered(98, f"X-#: {'a' * 140}\r\n"))
-    yield "99 fields that the parser must read", get("", "Expect: x\r\n" + numbered(97, f"X-#: {'a' * 140}\r\n"))
+    yield "99 fields of an unusual request", get("", "Expect: x\r\n" + numbered(97, f"X-#: {'a' * 140}\r\n"))
     yield "Content-Length that is too large", "POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n"
     yield "body of 16 KB in chunks of 1 byte", chunked(f'{{"bundle":"a","b":"{"a" * 16_000}"}}')
     yield "200 chunks of 80 bytes of empty lines", chunked(["\n" * 80] * 200)
@@ -152,7 +152,7 @@ def hostile():
     yield "target in absolute form", f"GET http://{'a' * 12_000}/v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n"
     yield "target of colons", f"GET a{':' * 12_000} HTTP/1.1\r\nHost: x\r\n\r\n"
     yield "pipeline of 200", "GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n" * 200
-    yield "pipeline of 200 that the parser must read", "GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n" * 200
+    yield "pipeline of 200 unusual requests", "GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n" * 200
     yield "empty lines before a request", "\r\n" * 8_000 + get("")
     yield "no HTTP", "x" * 16_000
 

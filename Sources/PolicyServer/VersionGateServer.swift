@@ -1,16 +1,15 @@
 import CheckListener
+import Glibc
 import Hummingbird
 package import Logging
 import NIOCore
 import NIOPosix
 import PolicyPages
 package import Postgres
-import ServiceLifecycle
-import Synchronization
 package import Systemd
 package import UpdatePolicy
 
-/// The server: both listeners, the live policy and the services around them.
+/// The server: both listeners, the live policy and what goes on around them.
 package struct VersionGateServer: Sendable {
     /// The addresses of a server that listens.
     package struct Addresses: Sendable {
@@ -20,12 +19,10 @@ package struct VersionGateServer: Sendable {
         package let managementURL: String
     }
 
-    /// The time that a graceful shutdown may take before the rest is cancelled.
+    /// The time that the end may take, beside the drain, before the process is ended.
     ///
     /// The time for clients is bounded on each connection, and shorter; this bounds everything else.
-    private static let maximumShutdownDuration: Duration = .seconds(8)
-    /// The time after which the process is ended if it is still there.
-    private static let lastResortDelay: Duration = .seconds(4)
+    private static let maximumShutdownDuration: Duration = .seconds(12)
     /// The interval at which the follower is checked where no service manager sets an interval.
     private static let watchInterval: Duration = .seconds(20)
 
@@ -34,7 +31,7 @@ package struct VersionGateServer: Sendable {
     private let pagesDatabase: @Sendable () async throws -> PostgresConfiguration
     private let clock: @Sendable () -> Timestamp
     private let serviceManager: SystemdNotifier?
-    private let log: OutputQueue?
+    private let log: LineOutput?
     private let logger: Logger
 
     /// Creates the server; nothing happens before ``run(onReady:)``.
@@ -53,7 +50,7 @@ package struct VersionGateServer: Sendable {
         pagesDatabase: (@Sendable () async throws -> PostgresConfiguration)? = nil,
         clock: @escaping @Sendable () -> Timestamp,
         serviceManager: SystemdNotifier? = nil,
-        log: OutputQueue? = nil,
+        log: LineOutput? = nil,
         logger: Logger
     ) {
         self.configuration = configuration
@@ -65,16 +62,22 @@ package struct VersionGateServer: Sendable {
         self.logger = logger
     }
 
-    /// Serves until SIGTERM or SIGINT.
+    /// Serves until SIGTERM or SIGINT, or until a part of it fails.
     ///
     /// - Parameter onReady: Receives the addresses once both listeners are open and loading a policy was tried.
     package func run(onReady: @escaping @Sendable (Addresses) -> Void) async throws {
-        LargeMemory.isGivenBack()
-        let shutdownLimit = configuration.drainDuration + Self.maximumShutdownDuration
-        TerminationSignals.prepare(endingWithin: shutdownLimit + Self.lastResortDelay)
+        Machine.giveBackLargeMemory()
+        let end = ServerEnd()
+        let lastResort = LastResort(within: configuration.drainDuration + Self.maximumShutdownDuration)
+        for number in [SIGTERM, SIGINT] {
+            ProcessSignals.trap(number) {
+                lastResort.begin()
+                end.request()
+            }
+        }
         let tls = try configuration.publicListener.tls.map { try ReloadedCertificate($0, clock: clock, logger: logger) }
         let lockoutKey = configuration.lockoutKey.map { ReloadedLockoutKey($0, logger: logger) }
-        ReloadSignal.trap { [logger] in
+        ProcessSignals.trap(SIGHUP) { [logger] in
             if tls == nil, lockoutKey == nil {
                 logger.notice("SIGHUP: without TLS and a lockout key there is nothing to read again")
             }
@@ -85,9 +88,7 @@ package struct VersionGateServer: Sendable {
         try file?.requireProtectedFolder()
         if configuration.publicSocket == nil {
             try configuration.managementAddress.requireOther(than: configuration.publicAddress)
-            try configuration.publicAddress.requireAvailable(for: "public")
         }
-        try configuration.managementAddress.requireAvailable(for: "management")
         let trial = configuration.stateDirectory.map { PolicyTrial(stateDirectory: $0, clock: clock) }
         if trial?.hasNoFallback == true {
             logger.critical(
@@ -95,43 +96,26 @@ package struct VersionGateServer: Sendable {
             )
         }
         let policy = LivePolicy()
-        let brake = configuration.brake.map { BrakeService(file: $0, policy: policy, logger: logger) }
+        let brake = configuration.brake.map { BrakeWatch(file: $0, policy: policy, logger: logger) }
         // The first answer goes by it.
         brake?.look()
+
         let eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: AvailableProcessors.count)
         let managementGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let state = ServingState()
         let supervision = Supervision(manager: serviceManager, logger: logger)
-        let readiness = ReadinessReport(isEncrypted: configuration.publicListener.tls != nil) { addresses in
-            supervision.notify(.ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
-            onReady(addresses)
-        }
         let statistics = ListenerStatistics()
         let counting = configuration.counting.interval.map { _ in
             CheckCounting(eventLoopGroup: eventLoopGroup, maximumKinds: configuration.counting.maximumKinds)
         }
-        var bootstrap = CheckServerBootstrap(policy: policy.answering, eventLoopGroup: eventLoopGroup, clock: clock)
-        bootstrap.recorders = counting?.recorders
-        bootstrap.limits = configuration.publicListener.limits
-        bootstrap.rateLimit = configuration.publicListener.rateLimit
-        bootstrap.trustedProxies = configuration.publicListener.trustedProxies
-        bootstrap.statistics = statistics
-        bootstrap.tls = tls?.certificate
-        bootstrap.lockoutKey = lockoutKey?.key
-        bootstrap.runLongWork = { LowPriorityThread.start($0) }
-        let ruleStatuses = RuleStatusService(database: database, policy: policy, clock: clock, logger: logger)
-        let managementConnections = ManagementConnections()
+        let counts = counting.map { delivery(of: $0, policy) }
+        let ruleStatuses = RuleStatuses(database: database, policy: policy, clock: clock, logger: logger)
         let pages = PolicyPages(
             facts: { ServerFacts(policy, counting, tls, lockoutKey, brake: configuration.brake) },
             database: pagesDatabase, clock: clock, logger: logger
         )
-        let routes = ManagementRouter(
+        let router = ManagementRouter(
             hosts: HostCheck(names: configuration.managementNames + [configuration.managementAddress.host]),
-            policy: policy,
-            tls: tls,
-            lockoutKey: lockoutKey,
-            state: state,
-            counting: counting,
+            policy: policy, tls: tls, lockoutKey: lockoutKey, counting: counting,
             metrics: ServerMetrics(
                 policy: policy, listener: statistics, counting: counting, tls: tls, lockoutKey: lockoutKey, log: log,
                 ruleStatuses: ruleStatuses, clock: clock
@@ -140,70 +124,97 @@ package struct VersionGateServer: Sendable {
             access: PageAccess(password: configuration.pagesPassword, host: configuration.managementAddress.host),
             clock: clock
         )
-        let management = ManagementListener.application(
-            address: configuration.managementAddress, router: routes.router, connections: managementConnections,
-            eventLoopGroup: managementGroup, logger: logger, onBound: { readiness.management($0) }
-        )
-        var follower = PolicyFollower(database: database, policy: policy, clock: clock, logger: logger)
-        follower.file = file
-        follower.serving = state
-        follower.tls = tls
-        follower.lockoutKey = lockoutKey
-        follower.trial = trial
-        follower.countsChecks = counting != nil
-        follower.answered = { statistics.answeredRequests }
-        var lastGoodPolicy = LastGoodPolicyService(file: file, policy: policy, clock: clock, logger: logger)
-        lastGoodPolicy.trial = trial
-        lastGoodPolicy.answered = { statistics.answeredRequests }
-        // Services end in the reverse order: the counts are written once the public listener has answered its last check.
-        var services: [any Service] = [follower, lastGoodPolicy, ruleStatuses]
+
+        var parts: [@Sendable () async throws -> Void] = [
+            { [self] in
+                var follower = follower(policy, file, trial, tls, lockoutKey, statistics)
+                await follower.run()
+            },
+            { [clock, logger] in
+                var keeper = LastGoodPolicyService(file: file, policy: policy, clock: clock, logger: logger)
+                keeper.trial = trial
+                keeper.answered = { statistics.answeredRequests }
+                await keeper.run()
+            },
+            { await ruleStatuses.run() },
+            { [self] in
+                let interval = serviceManager?.watchdogInterval
+                await Watchdog(
+                    interval: interval ?? Self.watchInterval, eventLoopGroup: eventLoopGroup,
+                    supervision: interval == nil ? nil : supervision, policy: policy, logger: logger
+                ).run()
+            },
+        ]
+        if let brake { parts.append { await brake.run() } }
         if let trial, let file {
-            services.append(
-                PolicyTrialService(trial: trial, file: file, policy: policy, statistics: statistics, logger: logger)
-            )
+            parts.append { [logger] in
+                await PolicyTrialService(
+                    trial: trial, file: file, policy: policy, statistics: statistics, logger: logger
+                ).run()
+            }
         }
-        if let brake { services.append(brake) }
-        services += countingServices(counting, policy, state)
-        services +=
-            [
-                ManagementService(
-                    application: management, address: configuration.managementAddress,
-                    connections: managementConnections, logger: logger
-                ),
-                PublicListener(
-                    address: configuration.publicAddress,
-                    socket: configuration.publicSocket,
-                    policy: policy,
-                    bootstrap: bootstrap,
-                    eventLoopGroup: eventLoopGroup,
-                    logger: logger,
-                    onBound: { address in
-                        state.publicListenerIsOpen(on: address.port)
-                        readiness.publicListener(address)
-                    }
-                ),
-                DrainService(
-                    state: state, duration: configuration.drainDuration, supervision: supervision, logger: logger
-                ),
-            ] as [any Service]
-        let watchdog = WatchdogService(
-            interval: serviceManager?.watchdogInterval ?? Self.watchInterval, eventLoopGroup: eventLoopGroup,
-            supervision: serviceManager?.watchdogInterval == nil ? nil : supervision, policy: policy, logger: logger
-        )
-        services.insert(watchdog, at: 0)
-        var groupConfiguration = ServiceGroupConfiguration(services: services, logger: logger)
-        groupConfiguration.maximumGracefulShutdownDuration = shutdownLimit
-        // After a service has failed the others are cancelled.
-        groupConfiguration.maximumCancellationDuration = shutdownLimit
-        let group = ServiceGroup(configuration: groupConfiguration)
-        TerminationSignals.trap { Task { await group.triggerGracefulShutdown() } }
+        if let counting, let counts, let interval = configuration.counting.interval {
+            parts.append { await counts.run(every: interval) }
+            parts.append { [self] in
+                await CountRollUp(
+                    database: { try await primary() }, daysKept: configuration.counting.daysKept, counting: counting,
+                    logger: logger
+                ).run()
+            }
+        }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await group.run())
+            try await end.run(parts) {
+                let management = try await ManagementListener.open(
+                    at: configuration.managementAddress, router.router, eventLoopGroup: managementGroup, logger: logger,
+                    onFailure: { end.request(because: $0) }
+                )
+                do {
+                    try await policy.firstLoadAttempt()
+                    var bootstrap = CheckServerBootstrap(
+                        policy: policy.answering, eventLoopGroup: eventLoopGroup, clock: clock)
+                    bootstrap.recorders = counting?.recorders
+                    bootstrap.limits = configuration.publicListener.limits
+                    bootstrap.rateLimit = configuration.publicListener.rateLimit
+                    bootstrap.trustedProxies = configuration.publicListener.trustedProxies
+                    bootstrap.statistics = statistics
+                    bootstrap.tls = tls?.certificate
+                    bootstrap.lockoutKey = lockoutKey?.key
+                    bootstrap.runLongWork = { LowPriorityThread.start($0) }
+                    let listener = try await PublicListener.open(
+                        at: configuration.publicAddress, socket: configuration.publicSocket, bootstrap, eventLoopGroup)
+                    if let bound = listener.channel.localAddress {
+                        policy.update { $0.publicPort = bound.port }
+                        logger.notice("The public listener is open", metadata: ["address": "\(bound)"])
+                        let addresses = Addresses(
+                            publicURL: Self.url(bound, scheme: tls == nil ? "http" : "https"),
+                            managementURL: Self.url(management.bound, scheme: "http")
+                        )
+                        supervision.notify(
+                            .ready, .status("public \(addresses.publicURL), management \(addresses.managementURL)"))
+                        onReady(addresses)
+                    }
+                    await end.requested()
+                    lastResort.begin()
+                    policy.update { $0.isShuttingDown = true }
+                    logger.notice("The server is shutting down", metadata: ["drain": "\(configuration.drainDuration)"])
+                    supervision.notify(.stopping)
+                    // Everything goes on until load balancers have noticed.
+                    try await Task.sleep(for: configuration.drainDuration)
+                    try await listener.close()
+                    logger.notice("The public listener is closed")
+                } catch {
+                    end.request(because: error)
+                }
+                // The last check has been answered, and is counted too.
+                await counts?.deliver(isLast: true)
+                await management.close()
+            }
+            result = .success(())
         } catch {
             result = .failure(error)
         }
-        // It ends by itself, also where a service has failed.
+        // It ends by itself, also where a part has failed.
         trial?.stop()
         await pages.close()
         try await managementGroup.shutdownGracefully()
@@ -211,27 +222,37 @@ package struct VersionGateServer: Sendable {
         try result.get()
     }
 
-    private func countingServices(
-        _ counting: CheckCounting?,
+    private func follower(
         _ policy: LivePolicy,
-        _ state: ServingState
-    ) -> [any Service] {
-        guard let counting, let interval = configuration.counting.interval else { return [] }
-        // Only a primary can be written, so libpq must choose that one of several hosts.
-        let primary: @Sendable () async throws -> PostgresConfiguration = { [database] in
-            var configuration = try await database()
-            configuration.overrides["target_session_attrs"] = "read-write"
-            return configuration
-        }
-        return [
-            CountRollUp(
-                database: primary, daysKept: configuration.counting.daysKept, counting: counting, logger: logger
-            ),
-            CountWriter(
-                database: primary, counting: counting,
-                server: { policy.current.map { (ServingState.name(state), $0.revision) } }, interval: interval,
-                clock: clock, logger: logger
-            ),
-        ]
+        _ file: LastGoodPolicyFile?,
+        _ trial: PolicyTrial?,
+        _ tls: ReloadedCertificate?,
+        _ lockoutKey: ReloadedLockoutKey?,
+        _ statistics: ListenerStatistics
+    ) -> PolicyFollower {
+        PolicyFollower(
+            database: database, policy: policy, clock: clock, logger: logger, file: file, tls: tls,
+            lockoutKey: lockoutKey, trial: trial, countsChecks: configuration.counting.interval != nil,
+            answered: { statistics.answeredRequests }
+        )
+    }
+
+    private func delivery(of counting: CheckCounting, _ policy: LivePolicy) -> CountDelivery {
+        CountDelivery(
+            database: { try await primary() }, counting: counting,
+            server: { policy.current.map { (policy.status.serverName, $0.revision) } }, clock: clock, logger: logger
+        )
+    }
+
+    /// Only a primary can be written, so libpq must choose that one of several hosts.
+    private func primary() async throws -> PostgresConfiguration {
+        var configuration = try await database()
+        configuration.overrides["target_session_attrs"] = "read-write"
+        return configuration
+    }
+
+    private static func url(_ address: SocketAddress, scheme: String) -> String {
+        let host = address.ipAddress ?? "localhost"
+        return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(address.port ?? 0)"
     }
 }

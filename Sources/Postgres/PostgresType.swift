@@ -1,90 +1,57 @@
 /// A data type of PostgreSQL, by its object identifier in `pg_type`.
-public struct PostgresType: RawRepresentable, Sendable, Hashable {
-    /// The object identifier.
-    public let rawValue: UInt32
+package struct PostgresType: RawRepresentable, Sendable, Hashable {
+    package let rawValue: UInt32
 
-    /// Takes any object identifier.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Left to the server: it infers the type of the parameter from the context in the statement.
-    public static let unspecified = Self(rawValue: 0)
-    /// `boolean`.
-    public static let bool = Self(rawValue: 16)
-    /// `bytea`.
-    public static let bytea = Self(rawValue: 17)
+    package static let unspecified = Self(rawValue: 0)
+    package static let bool = Self(rawValue: 16)
     /// `"char"`, a single byte.
-    public static let char = Self(rawValue: 18)
-    /// `name`.
-    public static let name = Self(rawValue: 19)
-    /// `bigint`.
-    public static let int8 = Self(rawValue: 20)
-    /// `smallint`.
-    public static let int2 = Self(rawValue: 21)
-    /// `integer`.
-    public static let int4 = Self(rawValue: 23)
-    /// `text`.
-    public static let text = Self(rawValue: 25)
-    /// `oid`.
-    public static let oid = Self(rawValue: 26)
-    /// `json`.
-    public static let json = Self(rawValue: 114)
-    /// `real`.
-    public static let float4 = Self(rawValue: 700)
-    /// `double precision`.
-    public static let float8 = Self(rawValue: 701)
+    package static let char = Self(rawValue: 18)
+    package static let name = Self(rawValue: 19)
+    package static let int8 = Self(rawValue: 20)
+    package static let int2 = Self(rawValue: 21)
+    package static let int4 = Self(rawValue: 23)
+    package static let text = Self(rawValue: 25)
+    package static let oid = Self(rawValue: 26)
+    package static let json = Self(rawValue: 114)
+    package static let float4 = Self(rawValue: 700)
+    package static let float8 = Self(rawValue: 701)
     /// A literal of undecided type.
-    public static let unknown = Self(rawValue: 705)
-    /// `character(n)`.
-    public static let bpchar = Self(rawValue: 1042)
-    /// `character varying`.
-    public static let varchar = Self(rawValue: 1043)
-    /// `timestamp with time zone`.
-    public static let timestamptz = Self(rawValue: 1184)
-    /// `uuid`.
-    public static let uuid = Self(rawValue: 2950)
-    /// `jsonb`.
-    public static let jsonb = Self(rawValue: 3802)
+    package static let unknown = Self(rawValue: 705)
+    package static let bpchar = Self(rawValue: 1042)
+    package static let varchar = Self(rawValue: 1043)
+    package static let timestamptz = Self(rawValue: 1184)
+    package static let uuid = Self(rawValue: 2950)
+    package static let jsonb = Self(rawValue: 3802)
 
-    static let boolArray = Self(rawValue: 1000)
-    static let byteaArray = Self(rawValue: 1001)
-    static let int2Array = Self(rawValue: 1005)
-    static let int4Array = Self(rawValue: 1007)
-    static let textArray = Self(rawValue: 1009)
-    static let int8Array = Self(rawValue: 1016)
-    static let float8Array = Self(rawValue: 1022)
-    static let timestamptzArray = Self(rawValue: 1185)
-    static let nameArray = Self(rawValue: 1003)
-    static let bpcharArray = Self(rawValue: 1014)
-    static let varcharArray = Self(rawValue: 1015)
-    static let oidArray = Self(rawValue: 1028)
-    static let float4Array = Self(rawValue: 1021)
-    static let charArray = Self(rawValue: 1002)
-    static let jsonArray = Self(rawValue: 199)
-    static let jsonbArray = Self(rawValue: 3807)
-    static let uuidArray = Self(rawValue: 2951)
-
-    private static let arrays: Set<PostgresType> = [
-        .boolArray, .byteaArray, .int2Array, .int4Array, .textArray, .int8Array, .float8Array, .timestamptzArray,
-        .nameArray, .bpcharArray, .varcharArray, .oidArray, .float4Array, .charArray, .jsonArray, .jsonbArray,
-        .uuidArray,
+    /// The names of types in SQL, and the identifiers of the arrays of those that can be decoded.
+    private static let known: [Self: (name: String, array: UInt32?)] = [
+        .bool: ("boolean", 1000), .char: ("\"char\"", 1002), .name: ("name", 1003), .int8: ("bigint", 1016),
+        .int2: ("smallint", 1005), .int4: ("integer", 1007), .text: ("text", 1009), .oid: ("oid", 1028),
+        .json: ("json", 199), .float4: ("real", 1021), .float8: ("double precision", 1022), .unknown: ("unknown", nil),
+        .bpchar: ("character", 1014), .varchar: ("character varying", 1015),
+        .timestamptz: ("timestamp with time zone", 1185), .uuid: ("uuid", 2951), .jsonb: ("jsonb", 3807),
+        Self(rawValue: 17): ("bytea", nil), Self(rawValue: 1700): ("numeric", nil),
+        Self(rawValue: 1114): ("timestamp without time zone", nil), Self(rawValue: 1082): ("date", nil),
+        Self(rawValue: 1186): ("interval", nil), Self(rawValue: 2278): ("void", nil),
     ]
 
+    private static let elements: [Self: Self] = known.reduce(into: [:]) { elements, type in
+        if let array = type.value.array { elements[Self(rawValue: array)] = type.key }
+    }
+
+    /// The type of arrays of it; unspecified if there is none that is known.
+    var array: Self { Self.known[self]?.array.map(Self.init(rawValue:)) ?? .unspecified }
+
     /// Whether it is an array of one of the types that can be decoded.
-    var isArray: Bool { Self.arrays.contains(self) }
+    var isArray: Bool { Self.elements[self] != nil }
 }
 
 extension PostgresType: CustomStringConvertible {
-    private static let names: [PostgresType: String] = [
-        .bool: "boolean", .bytea: "bytea", .char: "\"char\"", .name: "name", .int8: "bigint", .int2: "smallint",
-        .int4: "integer", .text: "text", .oid: "oid", .json: "json", .float4: "real", .float8: "double precision",
-        .unknown: "unknown", .bpchar: "character", .varchar: "character varying",
-        .timestamptz: "timestamp with time zone", .uuid: "uuid", .jsonb: "jsonb", .boolArray: "boolean[]",
-        .byteaArray: "bytea[]", .int2Array: "smallint[]", .int4Array: "integer[]", .textArray: "text[]",
-        .int8Array: "bigint[]", .float8Array: "double precision[]", .timestamptzArray: "timestamp with time zone[]",
-        Self(rawValue: 1700): "numeric", Self(rawValue: 1114): "timestamp without time zone",
-        Self(rawValue: 1082): "date", Self(rawValue: 1186): "interval", Self(rawValue: 2278): "void",
-    ]
-
     /// The name of the type in SQL, or its oid if it is not a known type.
-    public var description: String { Self.names[self] ?? "the type with oid \(rawValue)" }
+    package var description: String {
+        Self.known[self]?.name ?? Self.elements[self].map { "\($0)[]" } ?? "the type with oid \(rawValue)"
+    }
 }

@@ -16,7 +16,7 @@ struct ClusterFolder: Sendable {
     var serverLock: String { path + "/server.lock" }
 
     /// Creates what is missing and checks what is there.
-    init(stateDirectory: String, options: PrivatePostgresOptions) throws(PrivatePostgresError) {
+    init(stateDirectory: String) throws(PrivatePostgresError) {
         guard !stateDirectory.isEmpty, !stateDirectory.utf8.contains(where: { $0 < 32 || $0 == 127 }) else {
             throw PrivatePostgresError(
                 .folderUnusable, "the path of the state folder is empty or holds control characters",
@@ -24,7 +24,7 @@ struct ClusterFolder: Sendable {
             )
         }
         let isRoot = geteuid() == 0
-        let created = try Self.createFolders(stateDirectory, mode: isRoot ? 0o711 : 0o700)
+        try Self.createFolders(stateDirectory, mode: isRoot ? 0o711 : 0o700)
         guard let resolved = realpath(stateDirectory, nil) else {
             throw .folder("the state folder \(stateDirectory) cannot be found", errno)
         }
@@ -37,28 +37,24 @@ struct ClusterFolder: Sendable {
         guard status.isFolder else { throw .folder("\(path) cannot be used", ENOTDIR) }
         owner = try Self.owner(of: path, status)
         try Self.give(path, to: owner, status)
-        if isRoot {
-            try Self.checkReachable(self.stateDirectory, for: owner)
-            if options.isDisposable, created { try Self.give(self.stateDirectory, to: owner, FileStatus(path)) }
-        }
+        if isRoot { try Self.checkReachable(self.stateDirectory, for: owner) }
         socketDirectory = try Self.createSocketDirectory(in: path, owner: owner)
     }
 
-    /// Creates a folder and its parents. Returns whether the last was missing.
+    /// Creates a folder and its parents where they are missing.
     ///
     /// The mode is set again after the creation, because the server's user must get through even if root's file mode
     /// creation mask hides new folders from others.
-    private static func createFolders(_ path: String, mode: mode_t) throws(PrivatePostgresError) -> Bool {
+    private static func createFolders(_ path: String, mode: mode_t) throws(PrivatePostgresError) {
         var status = mkdir(path, mode)
         if status != 0, errno == ENOENT {
             let parent = path.split(separator: "/").dropLast().joined(separator: "/")
             guard !parent.isEmpty else { throw notWritable(path, ENOENT) }
-            _ = try createFolders((path.hasPrefix("/") ? "/" : "") + parent, mode: mode)
+            try createFolders((path.hasPrefix("/") ? "/" : "") + parent, mode: mode)
             status = mkdir(path, mode)
         }
-        if status != 0, errno == EEXIST { return false }
+        if status != 0, errno == EEXIST { return }
         guard status == 0, chmod(path, mode) == 0 else { throw notWritable(path, errno) }
-        return true
     }
 
     private static func notWritable(_ path: String, _ fault: Int32) -> PrivatePostgresError {

@@ -18,7 +18,7 @@ final class FileLock: Sendable {
         guard descriptor >= 0 else { throw .folder("the lock file \(path) cannot be opened", errno) }
         if geteuid() == 0, fchown(descriptor, owner.id, owner.group) != 0 {
             let fault = errno
-            _ = systemClose(descriptor)
+            _ = Glibc.close(descriptor)
             throw .folder("the lock file \(path) cannot be given to \(owner.name)", fault)
         }
         self.descriptor = Mutex(descriptor)
@@ -34,7 +34,7 @@ final class FileLock: Sendable {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
             _ = flock(open, LOCK_UN)
-            _ = systemClose(open)
+            _ = Glibc.close(open)
             descriptor = nil
         }
     }
@@ -75,4 +75,23 @@ final class FileLock: Sendable {
     }
 }
 
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+/// Asks again every ten milliseconds until the answer is true.
+///
+/// - Throws: `.timeout` naming the purpose when the time is over, `.cancelled` with the task.
+func poll(
+    within limit: Duration,
+    purpose: @autoclosure () -> String,
+    _ isDone: () async throws(PrivatePostgresError) -> Bool
+) async throws(PrivatePostgresError) {
+    let deadline = ContinuousClock.now + limit
+    while try await !isDone() {
+        guard ContinuousClock.now < deadline else {
+            throw PrivatePostgresError(.timeout, "waited \(limit) in vain for \(purpose())")
+        }
+        do {
+            try await Task.sleep(for: .milliseconds(10))
+        } catch {
+            throw PrivatePostgresError(.cancelled, "the task was cancelled while it waited for \(purpose())")
+        }
+    }
+}

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 
 /// The programs of one version of PostgreSQL on this system.
-struct PostgresInstallation: Sendable, Hashable {
+package struct PostgresInstallation: Sendable, Hashable {
     /// The folder of `initdb` and `postgres`.
     let bin: String
     /// The major version.
@@ -13,9 +13,9 @@ struct PostgresInstallation: Sendable, Hashable {
     static let oldestMajor = 15
 
     /// Where the programs are looked for.
-    struct Search: Sendable {
+    package struct Search: Sendable {
         /// Folders separated by colons.
-        var path: String = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        package var path: String = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         /// Folders with a folder for each version, as Debian has them.
         var versionedFolders = ["/usr/lib/postgresql"]
 

@@ -1,5 +1,5 @@
 import Glibc
-public import Logging
+package import Logging
 
 /// A PostgreSQL server that versiongate runs itself, in a state folder and reachable through a Unix socket only.
 ///
@@ -19,45 +19,40 @@ public import Logging
 /// and start it again. `start.lock` lets one process at a time initialise and start. `server.lock` is inherited by
 /// all processes of the server and therefore free when, and only when, none of them is left, which makes it safe to
 /// remove a stale `postmaster.pid`.
-public struct PrivatePostgres: Sendable {
+package struct PrivatePostgres: Sendable {
     /// The superuser, who owns the database.
-    public static let superuser = "versiongate"
-    /// The database.
-    public static let database = "versiongate"
+    package static let superuser = "versiongate"
+    package static let database = "versiongate"
 
     /// The state folder, as it was named.
-    public let stateDirectory: String
-    let options: PrivatePostgresOptions
+    package let stateDirectory: String
+    /// Settings of `postgresql.conf` by name, given to the server when this process starts it.
+    let settings: [String: String]
     let logger: Logger
-    var search = PostgresInstallation.Search()
+    package var search = PostgresInstallation.Search()
 
     /// Names the state folder; nothing is touched before `start()`.
-    public init(stateDirectory: String, options: PrivatePostgresOptions = .init(), logger: Logger) {
+    package init(stateDirectory: String, settings: [String: String] = [:], logger: Logger) {
         self.stateDirectory = stateDirectory
-        self.options = options
+        self.settings = settings
         self.logger = logger
     }
 
     /// Whether the server was initialised before, so that `start()` makes nothing new.
     ///
     /// True also where that cannot be seen, because the folder may not be entered; `start()` says so then.
-    public var exists: Bool { access("\(stateDirectory)/postgres/data/PG_VERSION", F_OK) == 0 || errno != ENOENT }
+    package var exists: Bool { access("\(stateDirectory)/postgres/data/PG_VERSION", F_OK) == 0 || errno != ENOENT }
 
     /// Whether the server has a PID file. It may have been killed since; nothing is touched or started.
-    public var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }
+    package var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }
 
     /// Takes a lease on the running server, after initialising and starting it where needed.
     ///
     /// - Throws: `.programsMissing`, `.folderUnusable`, `.startFailed` with the end of the server's log, `.timeout`
     ///   or `.cancelled`.
-    public func start() async throws(PrivatePostgresError) -> PrivatePostgresLease {
-        let folder = try ClusterFolder(stateDirectory: stateDirectory, options: options)
-        let leases = try FileLock(folder.leaseLock, owner: folder.owner)
-        try await leases.lock(.shared, within: .seconds(120), purpose: "the PostgreSQL in \(folder.path) to stop")
-        let lease = PrivatePostgresLease(
-            cluster: Cluster(folder: folder, options: options, search: search, logger: logger), lock: leases,
-            serverLock: try FileLock(folder.serverLock, owner: folder.owner)
-        )
+    package func start() async throws(PrivatePostgresError) -> PrivatePostgresLease {
+        let lease = try PrivatePostgresLease(self, ClusterFolder(stateDirectory: stateDirectory))
+        try await lease.lock()
         try await lease.ensureRunning()
         return lease
     }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Why the private PostgreSQL cannot be used, and what to do about it.
-public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
-    public enum Code: Sendable, Hashable {
+    package enum Code: Sendable, Hashable {
         /// The programs of PostgreSQL, or `flock`, are not installed, or not in the version that is needed.
         case programsMissing
         /// The state folder cannot be used: not writable, not owned, not reachable.
@@ -17,11 +17,11 @@ public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConve
     }
 
     /// The kind of failure.
-    public var code: Code
+    package var code: Code
     /// The fault in one or more lines, with its path.
-    public var message: String
+    package var message: String
     /// What to do about it.
-    public var hint: String?
+    package var hint: String?
 
     init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
@@ -30,7 +30,7 @@ public struct PrivatePostgresError: Error, Sendable, Hashable, CustomStringConve
     }
 
     /// The fault, and what to do about it on a line of its own.
-    public var description: String { message + (hint.map { "\n\($0)" } ?? "") }
+    package var description: String { message + (hint.map { "\n\($0)" } ?? "") }
 }
 
 extension PrivatePostgresError {

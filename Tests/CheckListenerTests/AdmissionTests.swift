@@ -19,14 +19,16 @@ struct AdmissionTests {
     private let eventLoop = EmbeddedEventLoop()
     private let counter = AcceptCounter()
     private let socket: EmbeddedChannel
+    private let context: EventLoopContext
+    private let admission: ConnectionAdmission
+    private let statistics = ListenerStatistics()
 
     init() throws {
         var limits = ConnectionLimits()
         limits.connections = 8
-        let loops = EventLoopTable(eventLoop) { [limits] in EventLoopContext(testing: $0, limits: limits) }
-        let admission = ConnectionAdmission(
-            limits: limits, proxies: TrustedProxies(), statistics: ListenerStatistics(), loops: loops,
-            eventLoops: [eventLoop]
+        context = EventLoopContext(testing: eventLoop, limits: limits)
+        admission = ConnectionAdmission(
+            limits: limits, proxies: TrustedProxies(), statistics: statistics, eventLoopCount: 1
         )
         socket = EmbeddedChannel(handlers: [counter, AdmissionHandler(admission)], loop: eventLoop)
         counter.count = 0
@@ -36,6 +38,7 @@ struct AdmissionTests {
     private func accept(_ count: Int) throws {
         for _ in 0..<count {
             let connection: any Channel = EmbeddedChannel(loop: eventLoop)
+            _ = admission.admits(connection, on: context)
             try socket.writeInbound(connection)
         }
         socket.read()
@@ -60,5 +63,29 @@ struct AdmissionTests {
         #expect(counter.count == 9)
         eventLoop.advanceTime(by: .milliseconds(1))
         #expect(counter.count == 10, "the next period begins")
+    }
+
+    @Test("An event loop has its share of the places, and one more connection comes in where one has gone or is idle")
+    func shares() throws {
+        var limits = ConnectionLimits()
+        limits.connections = 3
+        let admission = ConnectionAdmission(
+            limits: limits, proxies: TrustedProxies(), statistics: statistics, eventLoopCount: 2
+        )
+        let channels = (1...3).map { _ in EmbeddedChannel(loop: eventLoop) }
+        #expect(channels.map { admission.admits($0, on: context) } == [true, true, false], "none is known to be idle")
+        #expect(statistics.refusals(.connections) == 1)
+        channels[0].close(promise: nil)
+        eventLoop.run()
+        #expect(statistics.openConnections == 1)
+        let idle = EmbeddedChannel(
+            handler: ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: false), loop: eventLoop
+        )
+        try idle.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
+        #expect(admission.admits(idle, on: context))
+        #expect(admission.admits(EmbeddedChannel(loop: eventLoop), on: context))
+        #expect(!idle.isActive)
+        eventLoop.run()
+        #expect(statistics.openConnections == 2)
     }
 }

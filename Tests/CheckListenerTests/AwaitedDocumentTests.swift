@@ -88,7 +88,7 @@ struct AwaitedDocumentTests {
 
     @Test("A document that cannot wait any more is refused at once")
     func isRefused() throws {
-        for number in 0..<DocumentMaker.maximumWaiting {
+        for number in 0..<LaterAnswers.maximumWaiting {
             let target = "/v1/feeds/com.example.doto/updates.json?a=\(number)"
             try listener.connect().receive("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
         }

@@ -97,7 +97,7 @@ struct CheckRecorderTests {
         let recorders = [CheckRecorder(limit: limit), CheckRecorder(limit: limit)]
         let policy = try CountedPolicy.policy()
         let known = (0..<250).map { ClientKind(bundle: "doto", platform: "ios", version: "2.\($0)", region: "DE") }
-        for recorder in recorders { recorder.learn(KnownKinds(known)) }
+        limit.learn(known)
         var random = SeededGenerator()
         let seed = random.seed
         func flood(_ checks: Int) throws {
@@ -247,7 +247,7 @@ struct CheckRecorderTests {
             tasks.addTask {
                 var total = 0
                 while total < checks, !Task.isCancelled {
-                    recorder.drain(at: CountedPolicy.noon) { piece in
+                    for piece in recorder.drain(at: CountedPolicy.noon) {
                         total += piece.others.checks + piece.kinds.map { $1.checks }.reduce(0, +)
                     }
                 }

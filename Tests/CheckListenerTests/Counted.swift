@@ -20,7 +20,7 @@ struct Counted: Equatable {
     }
 
     mutating func add(_ recorder: CheckRecorder, at time: Timestamp) {
-        recorder.drain(at: time) { piece in
+        for piece in recorder.drain(at: time) {
             let hour = piece.hour - HourlyCounts.hour(of: CountedPolicy.noon) + 12
             for (kind, counts) in piece.kinds.map({ (ClientKind(bytes: $0), $1) }) {
                 let members = [kind.bundle, kind.platform, kind.version, kind.build, kind.region, kind.os]
@@ -34,7 +34,7 @@ struct Counted: Equatable {
             for (bundle, checks) in piece.merged.map({ (String(decoding: $0, as: UTF8.self), $1) }) {
                 merged["\(hour) \(bundle)", default: 0] += checks
             }
-            for (key, counts) in piece.rules.map({ (String(decoding: $0, as: UTF8.self), $1) }) {
+            for (key, counts) in piece.rules {
                 add([counts.sent, counts.lockouts], to: "\(hour) \(key)", in: \.rules)
             }
         }

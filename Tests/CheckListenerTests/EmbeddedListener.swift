@@ -50,18 +50,14 @@ struct EmbeddedListener {
     ) throws {
         context = EventLoopContext(
             eventLoop: eventLoop, policy: try policy ?? CurrentPolicy(ListenerFixture.policy()), recorder: recorder,
-            limits: limits, statistics: statistics, documents: DocumentMaker(clock: clock, run: documents.run),
+            limits: limits, statistics: statistics, documents: FeedDocuments(testing: documents, clock: clock),
             unreadBytes: limits.bufferedBytesOfAll, signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
         )
     }
 
     /// Opens a connection.
-    ///
-    /// - Parameter isParsed: Whether the parser reads all requests, as if none were plain.
-    func connect(isParsed: Bool = false, limitedClient: LimitedClient? = nil) throws -> Connection {
-        let handler = ConnectionHandler(
-            loop: context, limitedClient: limitedClient, isEncrypted: false, readsPlainRequests: !isParsed
-        )
+    func connect(limitedClient: LimitedClient? = nil) throws -> Connection {
+        let handler = ConnectionHandler(loop: context, limitedClient: limitedClient, isEncrypted: false)
         let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
         return Connection(channel: channel, handler: handler)
@@ -77,6 +73,13 @@ struct EmbeddedListener {
     }
 }
 
+extension FeedDocuments {
+    /// Documents that are made when a test says so.
+    convenience init(testing work: LongWork, clock: @escaping @Sendable () -> Timestamp) {
+        self.init(later: LaterAnswers(timeout: .seconds(600), clock: clock, run: work.run))
+    }
+}
+
 extension EventLoopContext {
     /// The context of an event loop on which time stands still, and nothing is counted.
     convenience init(
@@ -86,7 +89,7 @@ extension EventLoopContext {
     ) {
         self.init(
             eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
-            documents: DocumentMaker(clock: { TestPolicy.noon }, run: LongWork().run),
+            documents: FeedDocuments(testing: LongWork(), clock: { TestPolicy.noon }),
             unreadBytes: limits.bufferedBytesOfAll, clock: { TestPolicy.noon }
         )
     }

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import TestFeeds
 import TestPolicies
 import TestRandom
@@ -227,7 +226,7 @@ struct FeedRouteTests {
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
             ("/v1/gate?a", .gate), ("/", .other), ("*", .other),
         ] {
-            #expect(RequestKind.Route(target: target) == route, "\(target)")
+            #expect(RequestTarget(target).kind == route, "\(target)")
         }
         let listener = try FeedFixture.listener()
         _ = try listener.fetch("\(Self.feeds)/iversion.plist")
@@ -287,10 +286,10 @@ struct FeedCacheTests {
         _ acceptLanguage: String? = nil,
         _ userAgent: String? = nil
     ) -> FeedRequest {
-        var fields = HTTPHeaders()
-        if let acceptLanguage { fields.add(name: "Accept-Language", value: acceptLanguage) }
-        if let userAgent { fields.add(name: "User-Agent", value: userAgent) }
-        return FeedRequest(.lookup(country: nil), target: target, query: "", fields)
+        let fields = ["accept-language": acceptLanguage, "user-agent": userAgent]
+        return FeedRequest(.lookup(country: nil), RequestTarget(target)) { name in
+            (fields["\(name)"] ?? nil).map { [$0] } ?? []
+        }
     }
 
     private static func document(
@@ -303,50 +302,49 @@ struct FeedCacheTests {
     @Test("A document is found again by its target and the fields that it depends on, and by no others")
     func finds() {
         var cache = FeedCache()
-        cache.begin(second: 1, nil)
         let requests = [
             Self.request("/a"), Self.request("/b"), Self.request("/a", "de"), Self.request("/a", nil, "de"),
             Self.request("/a", "d", "e"), Self.request("/a", "e", "d"),
         ]
         for (number, request) in requests.enumerated() {
-            #expect(cache[request] == nil)
-            cache.insert(Self.document("\(number)"), for: request)
+            #expect(cache.find(request, 1, nil) == nil)
+            cache.insert(Self.document("\(number)"), for: request, 1, nil)
         }
-        for (number, request) in requests.enumerated() { #expect(cache[request]?.bytes == Array("\(number)".utf8)) }
-        cache.insert(Self.document("every agent", ["Accept-Language"]), for: Self.request("/c", "de", "x"))
-        #expect(cache[Self.request("/c", "de", "y")] != nil)
-        #expect(cache[Self.request("/c", "en", "x")] == nil)
+        for (number, request) in requests.enumerated() {
+            #expect(cache.find(request, 1, nil)?.bytes == Array("\(number)".utf8))
+        }
+        cache.insert(Self.document("every agent", ["Accept-Language"]), for: Self.request("/c", "de", "x"), 1, nil)
+        #expect(cache.find(Self.request("/c", "de", "y"), 1, nil) != nil)
+        #expect(cache.find(Self.request("/c", "en", "x"), 1, nil) == nil)
     }
 
     @Test("Documents of another second are forgotten, and all of them before they take more memory than they may")
     func forgets() {
         var cache = FeedCache()
-        cache.begin(second: 1, nil)
-        cache.insert(Self.document("x"), for: Self.request("/a"))
-        cache.begin(second: 1, nil)
-        #expect(cache[Self.request("/a")] != nil)
-        cache.begin(second: 2, nil)
-        #expect(cache[Self.request("/a")] == nil && cache.size == 0)
+        #expect(cache.find(Self.request("/a"), 1, nil) == nil)
+        cache.insert(Self.document("x"), for: Self.request("/a"), 1, nil)
+        #expect(cache.find(Self.request("/a"), 1, nil) != nil)
+        #expect(cache.find(Self.request("/a"), 2, nil) == nil && cache.size == 0)
 
         let large = Self.document(String(repeating: "x", count: FeedCache.maximumSize / 4))
         for number in 0..<40 {
-            cache.insert(large, for: Self.request("/\(number % 2 == 0 ? "a" : "b\(number)")", "\(number)"))
+            cache.insert(large, for: Self.request("/\(number % 2 == 0 ? "a" : "b\(number)")", "\(number)"), 2, nil)
             #expect(cache.size <= FeedCache.maximumSize)
         }
-        #expect((0..<40).count { cache[Self.request("/a", "\($0)")] != nil } <= 3)
-        #expect(cache[Self.request("/b39", "39")] != nil)
+        #expect((0..<40).count { cache.find(Self.request("/a", "\($0)"), 2, nil) != nil } <= 3)
+        #expect(cache.find(Self.request("/b39", "39"), 2, nil) != nil)
         for number in 0..<20_000 {
-            cache.insert(Self.document(""), for: Self.request("/\(number)"))
+            cache.insert(Self.document(""), for: Self.request("/\(number)"), 2, nil)
             #expect(cache.size <= FeedCache.maximumSize)
         }
-        #expect((0..<20_000).count { cache[Self.request("/\($0)")] != nil } < 10_000)
+        #expect((0..<20_000).count { cache.find(Self.request("/\($0)"), 2, nil) != nil } < 10_000)
     }
 
     @Test("Nothing of a question is kept")
     func keepsNoQuestion() {
         var cache = FeedCache()
         let words = ["3f2a-install", "de-installed", "Agent/installed"]
-        cache.insert(Self.document("x"), for: Self.request("/a?d=\(words[0])", words[1], words[2]))
+        cache.insert(Self.document("x"), for: Self.request("/a?d=\(words[0])", words[1], words[2]), .min, nil)
         var kept = ""
         dump(cache, to: &kept)
         #expect(kept.contains("text/plain"))
@@ -385,7 +383,7 @@ struct GateTests {
             let client = try TestPolicy.client(["version": "1.0", "build": "5", "platform": "ios"])
             let policy = try TestPolicy.policy(rules, releases: releases)
             #expect(policy.messages(for: client, at: TestPolicy.noon).contains { $0.lockout })
-            let judgement = policy.lockout(of: client, at: TestPolicy.noon, within: GateAnswer.mostSteps)
+            let judgement = policy.lockout(of: client, at: TestPolicy.noon, within: Responder.mostSteps)
             let whole = policy.lockout(of: client, at: TestPolicy.noon)
             #expect(judgement == whole || judgement == .unfinished)
             return judgement

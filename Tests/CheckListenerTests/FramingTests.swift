@@ -19,10 +19,10 @@ struct FramingTests {
         case slow
         /// The same, and its side is closed after all but the last is read.
         case slowAndOpen
-        /// In one piece, behind a request that brings the parser.
-        case parsed
+        /// In one piece, behind another request.
+        case behind
         /// The same, cut at random.
-        case parsedCuts
+        case behindCuts
     }
 
     /// Requests whose answers are of many sizes, up to 144 kB, and what is no request.
@@ -54,7 +54,7 @@ struct FramingTests {
         }
     }
 
-    /// A request that the parser must read, and the length of its answer.
+    /// A request whose answer has a head alone.
     private static let opening = Array("HEAD /v1/check?bundle=doto HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
 
     private static func policy() throws -> CurrentPolicy {
@@ -86,16 +86,16 @@ struct FramingTests {
     ) throws -> [UInt8] {
         let isSlow = way == .slow || way == .slowAndOpen
         let client = try BlockingClient(address, isSlow: isSlow)
-        if way == .parsed || way == .parsedCuts {
+        if way == .behind || way == .behindCuts {
             client.send(opening)
             var head: [UInt8] = []
             while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head += try client.read(1) }
         }
         let pieces =
             switch way {
-            case .whole, .slow, .slowAndOpen, .parsed: [stream.bytes]
+            case .whole, .slow, .slowAndOpen, .behind: [stream.bytes]
             case .bytes: stream.bytes.map { [$0] }
-            case .cuts, .parsedCuts: Mutator.split(stream.bytes, &random)
+            case .cuts, .behindCuts: Mutator.split(stream.bytes, &random)
             }
         for piece in pieces where !client.send(piece) { break }
         var answers: [UInt8] = []

@@ -22,7 +22,7 @@ struct HalfCloseTests {
 
     private static let requests = [
         "GET /v1/check?bundle=com.example.doto HTTP/1.1\r\nHost: a\r\n\r\n",
-        // The parser reads it.
+        // No usual one.
         "GET http://a/v1/check?bundle=com.example.doto HTTP/1.1\r\nHost: a\r\n\r\n",
     ]
 
@@ -34,7 +34,7 @@ struct HalfCloseTests {
             client.send(Array(bytes.utf8))
             client.endOutput()
             try await Poll.until("the end of the client's side") {
-                try await listener.look { $0.state.isInputClosed } == true
+                try await listener.look { $0.isInputClosed } == true
             }
             var answers = ByteBuffer(bytes: try client.read(inPiecesOf: 1_000))
             for _ in 0..<count {

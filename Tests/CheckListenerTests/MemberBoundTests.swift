@@ -1,5 +1,3 @@
-import NIOCore
-import NIOHTTP1
 import Testing
 import UpdatePolicy
 
@@ -9,14 +7,18 @@ import UpdatePolicy
 struct MemberBoundTests {
     private static func fromBody(_ body: String) throws -> Client {
         var client = Client()
-        try CheckBodyDecoder.read(ByteBuffer(string: body), into: &client)
-        return client
+        return try Array(body.utf8).withUnsafeBytes { bytes in
+            try CheckBodyDecoder.read(bytes, into: &client)
+            return client
+        }
     }
 
     private static func fromQuery(_ query: String) throws -> Client {
         var client = Client()
-        try CheckQueryDecoder.read(query, into: &client)
-        return client
+        return try Array(query.utf8).withUnsafeBytes { bytes in
+            try CheckQueryDecoder.read(bytes, into: &client)
+            return client
+        }
     }
 
     @Test(

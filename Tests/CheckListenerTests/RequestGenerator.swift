@@ -51,14 +51,17 @@ struct RequestGenerator {
         #"{"version":"1.0"}"#, #"{"bundle":"doto"} "#, #"{"bundle":"doto"}x"#, "{\"bundle\":\"doto\",\"x\":\"\u{e9}\"}",
     ]
 
+    private static let chunkedBodies = [
+        "e\r\n{\"bundle\":\"a\"}\r\n0\r\n\r\n", "0e\r\n{\"bundle\":\"a\"}\r\n00\r\nX-A: b\r\n\r\n",
+        "5;a=b\r\n{\"bun\r\n9;c=\"d\";e\r\ndle\":\"a\"}\r\n0;f\r\n\r\n", "0\r\n\r\n",
+    ]
+
     private static let mutator = Mutator(words: [
         "\r\n\r\n", "\r\n", ":", " ", "HTTP/1.1", "POST /v1/check HTTP/1.1\r\n", "Content-Length: 5\r\n",
         "Transfer-Encoding: chunked\r\n", "Connection: close\r\n", "0\r\n\r\n",
     ])
 
     /// The bytes of one to three requests on a connection; of one where it is longer than usual limits.
-    ///
-    /// Which of two limits a later request exceeds first depends on where the reads before it ended, with the parser too.
     static func bytes(_ random: inout SeededGenerator, isLong: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<(isLong ? 1 : random.pick([1, 1, 2, 3])) { bytes += Array(request(&random, isLong: isLong).utf8) }
@@ -69,14 +72,19 @@ struct RequestGenerator {
     private static func request(_ random: inout SeededGenerator, isLong: Bool) -> String {
         let isOdd = random.chance(50)
         let startLine = random.pick(isOdd && random.chance(30) ? otherStartLines : startLines)
-        let body = startLine.hasPrefix("POST") ? random.pick(isOdd && random.chance(30) ? otherBodies : bodies) : ""
+        var body = startLine.hasPrefix("POST") ? random.pick(isOdd && random.chance(30) ? otherBodies : bodies) : ""
         var lines = ["Host: \(random.pick(["a", "checks.example.com", "a:8080", "[2001:db8::1]:443"]))"]
-        if !body.isEmpty || random.chance(20) {
+        if random.chance(15) {
+            lines.append(
+                isOdd && random.chance(30) ? random.pick(SmugglingCorpus.codings) : "Transfer-Encoding: chunked")
+            body = random.pick(isOdd && random.chance(40) ? SmugglingCorpus.bodies : chunkedBodies)
+        } else if !body.isEmpty || random.chance(20) {
             lines.append("\(random.pick(["Content-Length", "content-length"])): \(body.utf8.count)")
         }
         for _ in 0..<Int.random(in: 0...4, using: &random) { lines.append(random.pick(fields)) }
         if isOdd {
             for _ in 0..<random.pick([0, 1, 1, 2]) { lines.append(random.pick(otherFields)) }
+            if random.chance(5) { lines.append(random.pick(SmugglingCorpus.lengths)) }
             if random.chance(10) { lines.removeFirst() }
         }
         if isLong, random.chance(50) { lines += (0..<Int.random(in: 90...110, using: &random)).map { "X-\($0): a" } }

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import Testing
 import UpdatePolicy
 
@@ -42,7 +41,7 @@ struct ResponseWriterTests {
         Head(
             testDescription: "503 What is sent in place of a problem",
             fields: ["Content-Type: text/xml", "Cache-Control: no-store", "Content-Length: 2"]
-        ) { .problem(RequestFault(.serviceUnavailable, "No.", document: ("text/xml", [60, 62]))) },
+        ) { .problem(RequestFault(.unavailable, "No.", document: ("text/xml", [60, 62]))) },
         Head(
             testDescription: "200 Document",
             fields: [

@@ -1,3 +1,4 @@
+import Foundation
 import NIOSSL
 import Testing
 import UpdatePolicy
@@ -45,17 +46,14 @@ struct TLSCertificateTests {
 
     @Test("A certificate tells the size of an RSA key from its bytes, and of nothing else")
     func sizes() throws {
-        let rsaEncryption: [UInt8] = [
-            0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
-        ]
-        let key: [UInt8] = [0x30, 0x07, 0x02, 0x02, 0x03, 0xFF, 0x02, 0x01, 0x03]
-        let info = rsaEncryption + [0x03, UInt8(key.count + 1), 0] + key
-        #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: [0x30, UInt8(info.count)] + info) == 10)
-        for length in 0..<info.count + 1 {
-            #expect(
-                TLSCertificate.rsaBits(ofPublicKeyInfo: Array(([0x30, UInt8(info.count)] + info).prefix(length))) == nil
-            )
+        let certificate = try #require(NIOSSLCertificate.fromPEMBytes(Array(Self.pem.utf8)).first)
+        let info = try certificate.extractPublicKey().toSPKIBytes()
+        #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: info) == 1_024)
+        for length in info.indices {
+            #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: Array(info.prefix(length))) == nil)
         }
+        let other = Data(base64Encoded: try #require(LockoutKey.random()).publicKey).map { Array($0) }
+        #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: try #require(other)) == nil)
         #expect(TLSCertificate.rsaBits(ofPublicKeyInfo: [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]) == nil)
     }
 }

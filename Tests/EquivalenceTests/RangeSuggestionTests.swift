@@ -126,9 +126,9 @@ struct RangeSuggestionTests {
             """,
             [texts]
         ).map { row in
-            let hint = try row["hint", String?.self]
+            let hint = try row.decode("hint", as: String?.self)
             let suggestion = hint.flatMap { $0.hasSuffix(".") ? nil : $0.split(separator: ": ").last.map(String.init) }
-            return (try row["message", String?.self], suggestion)
+            return (try row.decode("message", as: String?.self), suggestion)
         }
     }
 

@@ -23,16 +23,16 @@ struct DependencyTests {
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
-            "CNIOBoringSSL", "FeedTemplates", "NIOCore", "NIOExtras", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
-            "UpdateFeeds", "UpdatePolicy",
+            "CNIOBoringSSL", "FeedTemplates", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "NIOTLS", "UpdateFeeds",
+            "UpdatePolicy",
         ],
         "PolicyServer": [
-            "CheckListener", "Configuration", "HTTPTypes", "Hummingbird",
+            "CheckListener", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "PolicyPages", "PolicyStore",
             "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
         ],
         "VersionGateCommands": [
-            "ArgumentParser", "Configuration", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
+            "ArgumentParser", "FeedTemplates", "Logging", "NIOCore", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "PolicyDocument", "PolicyServer", "PolicyStore", "Postgres",
             "PrivatePostgres", "Reports", "Systemd",
             "UpdateFeeds", "UpdatePolicy", "Yams",

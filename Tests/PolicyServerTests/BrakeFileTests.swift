@@ -60,7 +60,7 @@ final class BrakeFileTests {
         try FileManager.default.removeItem(atPath: volume)
 
         let policy = LivePolicy()
-        let service = BrakeService(
+        let service = BrakeWatch(
             file: file, policy: policy, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         /// The reason of the brake, or "off", and whether the fault is noted.

@@ -50,7 +50,7 @@ struct CountDeliveryTests {
         let setting = try Setting { database.configuration(user: "versiongate_server") }
         let observer = try await database.connect()
         await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        #expect(setting.counting.status.isWritable == nil)
+        #expect(setting.counting.totals.writable == nil)
         try setting.answer(3)
         await setting.delivery.deliver(isLast: false, within: .seconds(60))
         await setting.delivery.deliver(isLast: false, within: .seconds(60))
@@ -61,9 +61,9 @@ struct CountDeliveryTests {
             "SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1"
         )
         #expect(try rules.map { try $0.decode(0, as: String.self) } == ["old 7 7", "update 7 0"])
-        let status = setting.counting.status
+        let status = setting.counting.totals
         #expect(status.recorded == 7 && status.written == 7 && status.dropped == 0)
-        #expect(status.isWritable == true)
+        #expect(status.writable == true)
         #expect(status.lastWritten == CountedPolicy.noon)
         #expect(setting.log.entries.isEmpty)
     }
@@ -78,7 +78,7 @@ struct CountDeliveryTests {
 
             let backends = try await observer.query(
                 "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
-            ).map { try $0["pid", Int32.self] }
+            ).map { try $0.decode("pid", as: Int32.self) }
             server.kill()
             // The backends of a killed server end by themselves, and not before they notice.
             while backends.contains(where: Self.isRunning) { await Task.yield() }
@@ -86,15 +86,15 @@ struct CountDeliveryTests {
                 try setting.answer(checks)
                 await setting.delivery.deliver(isLast: false, within: .seconds(60))
             }
-            #expect(setting.counting.status.dropped == 1_110)
-            #expect(setting.counting.status.isWritable == false)
+            #expect(setting.counting.totals.dropped == 1_110)
+            #expect(setting.counting.totals.writable == false)
             #expect(setting.ownMessages == [.warning: "10"])
 
             try await server.ensureRunning()
             await setting.delivery.deliver(isLast: true, within: .seconds(60))
             let again = try await server.connect()
             #expect(try await again.query(Self.sum).value(as: Int64.self) == 10_001)
-            let status = setting.counting.status
+            let status = setting.counting.totals
             #expect(status.recorded == 11_111 && status.written == 10_001 && status.dropped == 1_110)
             #expect(setting.ownMessages == [.warning: "10", .notice: "1110"])
         }
@@ -120,7 +120,7 @@ struct CountDeliveryTests {
         let setting = try Setting { database.configuration(user: "versiongate_server") }
         try setting.answer(3)
         await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        #expect(setting.counting.status.dropped == 3)
+        #expect(setting.counting.totals.dropped == 3)
         try await owner.execute("DROP TRIGGER break_off ON rule_counts")
         try setting.answer(4)
         await setting.delivery.deliver(isLast: true, within: .seconds(60))
@@ -146,12 +146,12 @@ struct CountDeliveryTests {
             """
         )
         await setting.delivery.deliver(isLast: false, within: .milliseconds(300))
-        #expect(setting.counting.status.isWritable == false)
-        #expect(setting.counting.status.dropped == 0)
+        #expect(setting.counting.totals.writable == false)
+        #expect(setting.counting.totals.dropped == 0)
         await locker.close()
         try await owner.execute("DROP TRIGGER wait ON rule_counts")
         await setting.delivery.deliver(isLast: true, within: .seconds(60))
-        #expect(setting.counting.status.written == 3)
+        #expect(setting.counting.totals.written == 3)
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 3)
     }
 
@@ -163,9 +163,9 @@ struct CountDeliveryTests {
             try setting.answer(1)
             await setting.delivery.deliver(isLast: false, within: .seconds(60))
         }
-        #expect(setting.counting.status.dropped == 1)
+        #expect(setting.counting.totals.dropped == 1)
         #expect(setting.log.entries.first?.metadata["error"]?.contains("check_counts") == true)
         await setting.delivery.deliver(isLast: true, within: .seconds(60))
-        #expect(setting.counting.status.dropped == 2)
+        #expect(setting.counting.totals.dropped == 2)
     }
 }

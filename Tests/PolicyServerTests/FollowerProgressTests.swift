@@ -2,7 +2,6 @@ import CheckListener
 import Foundation
 import Logging
 import Postgres
-import ServiceLifecycle
 import Testing
 import UpdatePolicy
 
@@ -13,7 +12,7 @@ struct FollowerProgressTests {
     private static let now = Timestamp(microsecondsSince1970: 1_800_000_000_000_000)
 
     private static func ready(_ policy: LivePolicy, at instant: ContinuousClock.Instant) -> ReadyDocument {
-        ReadyDocument(policy: policy, state: ServingState(), now: now, instant: instant)
+        ReadyDocument(policy: policy, now: now, instant: instant)
     }
 
     @Test("The follower stands still when its step takes longer than it may, which /ready and the metrics tell")
@@ -23,22 +22,24 @@ struct FollowerProgressTests {
         #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "there is none yet")
         #expect(Self.ready(policy, at: start).lastPolledAt == nil)
 
-        policy.noteFollowerStep(nextDue: start + .seconds(30))
-        policy.notePoll(at: Self.now, databaseClockOffset: 0)
+        policy.update { status in
+            status.followerDue = start + .seconds(30)
+            status.lastPolledAt = Self.now
+        }
         #expect(!Self.ready(policy, at: start + .seconds(30)).followerStalled)
         #expect(Self.ready(policy, at: start + .seconds(31)).followerStalled)
         #expect(Self.ready(policy, at: start).lastPolledAt == "\(Self.now)")
 
-        policy.noteFollowerStep(nextDue: start - .seconds(1))
+        policy.update { $0.followerDue = start - .seconds(1) }
         let metrics = ServerMetrics(
             policy: policy, listener: ListenerStatistics(), counting: nil,
             clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
         )
-        let text = metrics.document(.prometheus)
+        let text = metrics.document
         #expect(text.contains("\nversiongate_policy_follower_stalled 1\n"))
         #expect(text.contains("\nversiongate_policy_poll_age_seconds 2.5\n"))
 
-        policy.noteFollowerStep(nextDue: nil)
+        policy.update { $0.followerDue = nil }
         #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "it has ended")
     }
 
@@ -56,9 +57,11 @@ struct FollowerProgressTests {
             clock: { Self.now },
             logger: record.logger
         )
-        let group = ServiceGroup(services: [follower], logger: record.logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
+            tasks.addTask {
+                var follower = follower
+                await follower.run()
+            }
             var iterator = attempts.makeAsyncIterator()
             for _ in 1...2 { _ = await iterator.next() }
             let last = try #require(await iterator.next())
@@ -66,7 +69,7 @@ struct FollowerProgressTests {
             #expect(due > last, "it has taken a step since")
             #expect(!policy.status.databaseIsReachable)
             #expect(policy.status.lastPolledAt == nil)
-            await group.triggerGracefulShutdown()
+            tasks.cancelAll()
             try await tasks.waitForAll()
         }
         #expect(policy.status.followerDue == nil, "it has ended")

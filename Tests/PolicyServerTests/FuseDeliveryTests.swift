@@ -159,7 +159,7 @@ struct FuseDeliveryTests {
         let after = try servers.contains { try $0.isLockedOut("1.1", &random) }
         #expect(!after)
         #expect(try await Self.edits(owner) == 1)
-        #expect(servers.reduce(0) { $0 + $1.counting.status.blownFuses } == 1)
+        #expect(servers.reduce(0) { $0 + $1.counting.totals.blownFuses } == 1)
     }
 
     @Test("A fleet makes one edit, also where a server restarts meanwhile", .migratedDatabase)
@@ -185,7 +185,7 @@ struct FuseDeliveryTests {
             for server in servers { tasks.addTask { await server.deliver() } }
         }
         #expect(try await Self.edits(owner) == 1)
-        let blown = [ending, other, servers[0]].reduce(0) { $0 + $1.counting.status.blownFuses }
+        let blown = [ending, other, servers[0]].reduce(0) { $0 + $1.counting.totals.blownFuses }
         #expect(blown == 1)
         #expect([ending, other].contains { $0.log.entries.contains { $0.metadata["fuses.blown"] == "1" } })
     }
@@ -227,16 +227,16 @@ struct FuseDeliveryTests {
             """
         ).value(as: Int32.self)
         #expect(process != 0)
-        #expect(server.counting.status.blownFuses == 0 && server.counting.status.fuseFailures == 1)
+        #expect(server.counting.totals.blownFuses == 0 && server.counting.totals.fuseFailures == 1)
         await server.deliver()
-        #expect(server.counting.status.blownFuses == 0)
+        #expect(server.counting.totals.blownFuses == 0)
         try await owner.execute("SELECT pg_advisory_unlock(36)")
         let isThere = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
         while try await owner.query(isThere, [process]).value(as: Int.self) > 0 {}
         // Without anything to write, and once.
         for _ in 0..<2 {
             await server.deliver()
-            #expect(server.counting.status.blownFuses == 1)
+            #expect(server.counting.totals.blownFuses == 1)
         }
         #expect(server.log.entries.contains { $0.metadata["fuses.blown"] == "1" })
         #expect(try await Self.edits(owner) == 1)
@@ -283,9 +283,9 @@ struct FuseDeliveryTests {
         let counted = try await owner.query("SELECT sum(checks)::int8, sum(lockouts)::int8 FROM lockout_counts").first
         #expect(try counted?.decode(0, as: Int64.self) == 1_000)
         #expect(try counted?.decode(1, as: Int64.self) == 1_000)
-        #expect(servers.map { $0.counting.status.blownFuses } == [0, 1])
+        #expect(servers.map { $0.counting.totals.blownFuses } == [0, 1])
         // What they counted of checks is of both.
-        #expect(servers.allSatisfy { $0.counting.status.written == 1_000 })
+        #expect(servers.allSatisfy { $0.counting.totals.written == 1_000 })
     }
 
     @Test("A fuse blows once the database is back, and that it could not is said once")
@@ -302,14 +302,14 @@ struct FuseDeliveryTests {
                 for _ in 0..<280 { _ = try server.isLockedOut("1.1", &random) }
                 await server.deliver()
             }
-            #expect(server.counting.status.isWritable == false)
+            #expect(server.counting.totals.writable == false)
             try await own.ensureRunning()
             for _ in 0..<280 { _ = try server.isLockedOut("1.1", &random) }
             await server.deliver()
             let again = try await own.connect()
             #expect(try await Self.edits(again) == 1)
             #expect(try await again.query("SELECT lockout FROM rules").value(as: Bool.self) == false)
-            #expect(server.counting.status.blownFuses == 1)
+            #expect(server.counting.totals.blownFuses == 1)
 
             // Without the right to ask, counts are still written.
             try await again.execute("REVOKE EXECUTE ON FUNCTION blow_fuses() FROM versiongate_server")
@@ -317,7 +317,7 @@ struct FuseDeliveryTests {
                 _ = try server.isLockedOut("1.1", &random)
                 await server.deliver()
             }
-            #expect(server.counting.status.isWritable == true && server.counting.status.fuseFailures == 3)
+            #expect(server.counting.totals.writable == true && server.counting.totals.fuseFailures == 3)
             let warnings = server.log.entries.filter { $0.level == .warning && $0.message.contains("fuses") }
             #expect(warnings.count == 1)
         }

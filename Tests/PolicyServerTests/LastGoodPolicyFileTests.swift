@@ -205,8 +205,6 @@ struct LastGoodPolicyFileTests {
                 #expect(file.occupant == .unknown)
                 #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
                 let next = try CompiledPolicy(Self.policy(7, ["a"]))
-                _ = try file.keep(before: next.version, replacing: nil)
-                #expect(file.setAside() == file.path + ".damaged")
                 var writer = LastGoodPolicyFileWriter(file)
                 try writer.write(next)
                 #expect(try file.read()?.revision == 7)
@@ -245,65 +243,18 @@ struct LastGoodPolicyFileTests {
         }
     }
 
-    @Test("A file is kept when it is replaced by another history or by a lower revision, and not when it goes on")
-    func keepsWhatIsReplaced() throws {
-        try withFile { file in
-            #expect(try file.keep(before: Self.version(7), replacing: nil) == nil)
-            try write(7, file)
-            let whole = try bytes(file)
-            #expect(try file.keep(before: Self.version(8), replacing: nil) == nil)
-            #expect(try file.keep(before: Self.version(7), replacing: Self.version(7)) == nil)
-            // Another server has written it since the policy of revision 6 was replaced.
-            #expect(try file.keep(before: Self.version(8), replacing: Self.version(6)) == nil)
-            let kept = try #require(try file.keep(before: Self.version(8), replacing: Self.version(7)))
-            #expect(kept == file.path + ".1")
-            #expect(try bytes(file) == whole)
-            try write(8, file)
-            #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == whole)
-            #expect(try file.keep(before: Self.version(3), replacing: nil) == kept)
-        }
-    }
-
-    @Test("A file is kept three times at most, the newest under .1, and no policy twice in a row")
-    func keepsABoundedNumber() throws {
-        try withFile { file in
-            for revision: Int64 in [50, 50, 40, 30, 20, 10] {
-                try write(revision, file)
-                _ = try file.keep(before: Self.version(1), replacing: nil)
-            }
-            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 4)
-            for (number, revision) in [(1, 10), (2, 20), (3, 30)] as [(Int, Int64)] {
-                let kept = try String(contentsOfFile: "\(file.path).\(number)", encoding: .utf8)
-                #expect(kept.contains("\"revision\":\(revision),"))
-            }
-            #expect(try file.read()?.revision == 10)
-        }
-    }
-
-    @Test("A file that nobody ever edited is not kept, and one that cannot be read is")
-    func keepsWhatMayBeWorthIt() throws {
+    @Test("A file that is no policy is set aside before one is written, the last one only")
+    func setsAsideOne() throws {
         try withFile { file in
             try write(0, file)
-            #expect(try file.keep(before: Self.version(7), replacing: Self.version(0)) == nil)
-            try Data("versiongate policy 9\n{}\n".utf8).write(to: URL(fileURLWithPath: file.path))
-            #expect(try file.keep(before: Self.version(7), replacing: nil) == file.path + ".1")
-        }
-    }
-
-    @Test("A file that is damaged is set aside three times at most, the newest under .damaged")
-    func setsAsideABoundedNumber() throws {
-        try withFile { file in
+            for text in ["versiongate policy 9x\n{}\n", "hello\n"] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+                try write(7, file)
+                #expect(try file.read()?.revision == 7)
+                #expect(try String(contentsOfFile: file.path + ".damaged", encoding: .utf8) == text)
+            }
             let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            for number in 1...5 {
-                try Data("\(number)".utf8).write(to: URL(fileURLWithPath: file.path))
-                #expect(file.setAside() == file.path + ".damaged")
-            }
-            for (name, number) in [("", 5), (".1", 4), (".2", 3)] {
-                #expect(try String(contentsOfFile: file.path + ".damaged" + name, encoding: .utf8) == "\(number)")
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
         }
     }
 
@@ -367,23 +318,6 @@ struct LastGoodPolicyFileTests {
             try await tasks.waitForAll()
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
-    }
-
-    @Test("A file is kept open for nothing but reading, so that its volume can be made read-only")
-    func descriptorOnlyReads() throws {
-        try withFile { file in
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
-            let path = URL(fileURLWithPath: file.path).resolvingSymlinksInPath().path
-            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
-            }
-            #expect(descriptors.count == 1)
-            for descriptor in try descriptors.map({ try #require(Int32($0)) }) {
-                #expect(fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDONLY)
-            }
-            try writer.write(try CompiledPolicy(Self.policy(8, ["b"])))
-        }
     }
 
     @Test("A file has no leftovers of writers that were killed, but those of writers that may be at work")

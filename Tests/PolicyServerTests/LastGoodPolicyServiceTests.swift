@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import ServiceLifecycle
 import TestChecks
 import TestSystem
 import Testing
@@ -25,14 +24,13 @@ struct LastGoodPolicyServiceTests {
         let service = LastGoodPolicyService(
             file: file, policy: policy, clock: { Self.noon }, logger: log.logger, retryInterval: .milliseconds(10)
         )
-        let services = ServiceGroup(services: [service], logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await services.run() }
+            tasks.addTask { await service.run() }
             for await message in log.messages where message.hasPrefix("The policy cannot be kept on disk") { break }
             #expect(policy.status.fileFault?.contains(file.path) == true)
             try FileManager.default.removeItem(atPath: folder)
             for await message in log.messages where message == "The policy is on disk again" { break }
-            await services.triggerGracefulShutdown()
+            tasks.cancelAll()
             try await tasks.waitForAll()
         }
         #expect(policy.status.fileFault == nil)
@@ -59,7 +57,8 @@ struct LastGoodPolicyServiceTests {
             }
             try writer.write(try ExamplePolicy.policy(revision: 7))
             for seconds in [1.0, 3] { try PolicyTrialTests.die(of: token, seconds, in: folder) }
-            policy.noteFailure("the database is away", at: clock.now())
+            let now = clock.now()
+            policy.update { $0.fail("the database is away", at: now) }
         }
 
         /// Runs the service until `body` is over.
@@ -70,12 +69,11 @@ struct LastGoodPolicyServiceTests {
                 logger: log.logger, retryInterval: .milliseconds(5)
             )
             service.trial = PolicyTrial(stateDirectory: folder, clock: { [clock] in clock.now() })
-            let services = ServiceGroup(services: [service], logger: log.logger)
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { try await services.run() }
+            try await withThrowingTaskGroup(of: Void.self) { [service] tasks in
+                tasks.addTask { await service.run() }
                 try await policy.firstLoadAttempt()
                 try await body()
-                await services.triggerGracefulShutdown()
+                tasks.cancelAll()
                 try await tasks.waitForAll()
             }
         }
@@ -91,13 +89,14 @@ struct LastGoodPolicyServiceTests {
         let start = try Start(deathsOf: "token-7")
         try await start.run {
             #expect(start.answering == ["3", "none"])
-            let ready = ReadyDocument(policy: start.policy, state: ServingState(), now: start.clock.now())
+            let ready = ReadyDocument(policy: start.policy, now: start.clock.now())
             #expect(ready.ready && ready.lockoutsOff?.contains("until 2026-03-01T12:09:57Z or the next edit") == true)
             let critical = start.log.entries.filter { $0.level == .critical }
             #expect(critical.count == 1 && critical.first?.metadata["policy.revision"] == "3")
             // A brake that comes and goes meanwhile brings no lockout back.
             let brake = PolicyStatus.Brake(file: BrakeFile(path: "/brake"), why: "")
-            #expect(start.policy.noteBrake(brake) && start.policy.noteBrake(nil))
+            start.policy.update { $0.brake = brake }
+            start.policy.update { $0.brake = nil }
             #expect(start.answering == ["3", "none"])
             start.clock.set(596.9)
             #expect(start.answering == ["3", "none"])
@@ -113,7 +112,7 @@ struct LastGoodPolicyServiceTests {
             let start = try Start(deathsOf: "token-7")
             try await start.run {
                 if isBraked {
-                    #expect(start.policy.noteBrake(PolicyStatus.Brake(file: BrakeFile(path: "/brake"), why: "")))
+                    start.policy.update { $0.brake = PolicyStatus.Brake(file: BrakeFile(path: "/brake"), why: "") }
                 }
                 start.policy.replace(with: try ExamplePolicy.policy(revision: 8), at: start.clock.now())
                 #expect(start.answering == ["8", isBraked ? "none" : "lockouts"])

@@ -1,4 +1,3 @@
-import Configuration
 import Testing
 
 @testable import PolicyServer
@@ -27,10 +26,7 @@ struct ManagementListenerTests {
     @Test("The listener has names that are read from the configuration")
     func readsNames() throws {
         func names(_ text: String) throws(ConfigurationError) -> [String] {
-            let values: [AbsoluteConfigKey: ConfigValue] = [
-                "versiongate.managementNames": ConfigValue(.string(text), isSecret: false)
-            ]
-            return try ServerConfiguration(ConfigReader(provider: InMemoryProvider(values: values))).managementNames
+            try ServerConfiguration { $0.name == "managementNames" ? text : nil }.managementNames
         }
         #expect(try names("") == [])
         #expect(try names("a.internal, b_2.internal") == ["a.internal", "b_2.internal"])

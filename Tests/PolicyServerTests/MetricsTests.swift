@@ -7,25 +7,21 @@ import UpdatePolicy
 
 @Suite("Metrics")
 struct MetricsTests {
-    private func example(_ format: MetricsText.Format) -> String {
-        var text = MetricsText(format)
+    @Test("Metrics are written as Prometheus reads them")
+    func prometheus() {
+        var metrics = MetricsText()
         var histogram = DurationHistogram()
         histogram.record(5_000)
         histogram.record(5_001)
         histogram.record(2_000_000_000)
-        text.family("a_seconds", .histogram, "How \"long\" \\ it\ntook.", unit: "seconds")
-        text.histogram("a_seconds", histogram, [("route", "/v1/check")])
-        text.family("b", .counter, "How often.")
-        text.counter("b", 3, [("why", "a \"b\" \\\n")])
-        text.family("c", .gauge, "How many.")
-        text.gauge("c", 1.5)
-        return text.document
-    }
-
-    @Test("Metrics are written as Prometheus reads them")
-    func prometheus() {
+        metrics.family("a_seconds", .histogram, "How \"long\" \\ it\ntook.")
+        metrics.samples(histogram, ["route": "/v1/check"])
+        metrics.family("b", .counter, "How often.")
+        metrics.sample(3, ["why": "a \"b\" \\\n"])
+        metrics.family("c", .gauge, "How many.")
+        metrics.sample(1.5)
         // The other bounds between the two are like their neighbours.
-        let lines = example(.prometheus).split(separator: "\n")
+        let lines = metrics.document.split(separator: "\n")
         let text = (lines[..<4] + lines[13...]).joined(separator: "\n")
         #expect(
             text == #"""
@@ -47,13 +43,9 @@ struct MetricsTests {
         )
     }
 
-    @Test("Metrics are written as OpenMetrics has them for those who ask for it")
-    func openMetrics() {
-        let text = example(MetricsText.Format(accept: "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
-        #expect(text.contains("# TYPE b counter\nb_total{"))
-        #expect(text.contains("# UNIT a_seconds seconds\n"))
-        #expect(text.hasSuffix("\n# EOF\n"))
-        #expect(!example(MetricsText.Format(accept: "text/plain")).contains("EOF"))
+    @Test("Metrics have names of their own")
+    func names() {
+        #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
     }
 
     @Test("A failed load is a fault until the policy that answers is the newest again")
@@ -63,14 +55,14 @@ struct MetricsTests {
             policy: policy, listener: ListenerStatistics(), counting: nil, clock: { CountedPolicy.noon }
         )
         func fault() -> Substring? {
-            metrics.document(.prometheus).split(separator: "\n").first {
+            metrics.document.split(separator: "\n").first {
                 $0.hasPrefix("versiongate_policy_reload_fault ")
             }
         }
         #expect(fault()?.hasSuffix(" 0") == true)
-        policy.noteFailure("a rule cannot be compiled", at: CountedPolicy.noon)
+        policy.update { $0.fail("a rule cannot be compiled", at: CountedPolicy.noon) }
         #expect(fault()?.hasSuffix(" 1") == true)
-        policy.noteUpToDate()
+        policy.update { $0.failure = nil }
         #expect(fault()?.hasSuffix(" 0") == true)
     }
 }

@@ -105,16 +105,4 @@ struct ReloadDecisionTests {
         // The policy of the disk is from the database, or older.
         #expect(decision.verdict(on: kept, inPlaceOf: kept, at: Self.time(0), isPrimary: true) == .load)
     }
-
-    @Test("A policy that was edited on from another may continue it; a lower one and one at the same revision do not")
-    func succession() {
-        let before = Self.version(7, "a")
-        #expect(before.succession(of: before) == .continues)
-        #expect(before.succession(of: Self.version(8, "b")) == .historyKnows)
-        #expect(before.succession(of: Self.version(7, "b")) == .breaks)
-        #expect(before.succession(of: Self.version(6, "b")) == .breaks)
-        // Nothing was ever edited, so nothing is lost.
-        #expect(Self.version(0, "a").succession(of: Self.version(0, "b")) == .continues)
-        #expect(Self.version(0, "a").succession(of: Self.version(8, "b")) == .continues)
-    }
 }

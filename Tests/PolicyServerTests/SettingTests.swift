@@ -1,5 +1,4 @@
 import CheckListener
-import Configuration
 import Logging
 import Testing
 
@@ -8,12 +7,7 @@ import Testing
 @Suite("Settings")
 struct SettingTests {
     private static func configuration(_ values: [String: String]) throws(ConfigurationError) -> ServerConfiguration {
-        let values = Dictionary(
-            uniqueKeysWithValues: values.map {
-                (AbsoluteConfigKey(ConfigKey("versiongate.\($0)")), ConfigValue(.string($1), isSecret: false))
-            }
-        )
-        return try ServerConfiguration(ConfigReader(provider: InMemoryProvider(values: values)))
+        try ServerConfiguration { values[$0.name] }
     }
 
     @Test("Settings have names that are theirs alone, in three spellings")

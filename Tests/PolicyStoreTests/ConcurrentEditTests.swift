@@ -178,7 +178,7 @@ struct ConcurrentEditTests {
             )
         } catch is PolicyConflict {
             return (nil, "overtaken")
-        } catch let error as PostgresError where error.code != .server || error.sqlState == .adminShutdown {
+        } catch let error as PostgresError where error.code != .server || error.sqlState?.rawValue == "57P01" {
             return (nil, "killed")
         } catch {
             return (nil, "refused")

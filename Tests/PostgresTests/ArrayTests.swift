@@ -14,7 +14,7 @@ struct ArrayTests {
         let connection = try await TestDatabase.current.connect()
         #expect(try await connection.query("SELECT $1::text[]", [Self.awkward]).value() == Self.awkward)
         let members = try await connection.query("SELECT unnest($1::text[])", [Self.awkward])
-        #expect(try members.map { row throws(PostgresError) in try row[0, String.self] } == Self.awkward)
+        #expect(try members.map { row throws(PostgresError) in try row.decode(0, as: String.self) } == Self.awkward)
     }
 
     @Test("NULL elements are nil")
@@ -31,32 +31,29 @@ struct ArrayTests {
         let row = try #require(
             await connection.query("SELECT $1::text[], NULL::text[], '{}'::int[]", [[String]()]).first
         )
-        #expect(try row[0, [String].self] == [])
-        #expect(try row[1, [String]?.self] == nil)
-        #expect(try row[2, [Int]?.self] == [])
+        #expect(try row.decode(0, as: [String].self) == [])
+        #expect(try row.decode(1, as: [String]?.self) == nil)
+        #expect(try row.decode(2, as: [Int]?.self) == [])
     }
 
     @Test("Arrays of every type keep their values")
     func keepsValues() async throws {
         let connection = try await TestDatabase.current.connect()
-        let moments = [0, -1, 1_700_000_000_000_000].map(PostgresTimestamp.init(microsecondsSince1970:))
         let row = try #require(
             await connection.query(
-                "SELECT $1, $2, $3, $4, $5, $6, $7, $8",
+                "SELECT $1, $2, $3, $4, $5, $6",
                 [
                     [true, false], [Int16.min, .max], [Int32.min, .max], [Int64.min, .max], [Int.min, .max],
-                    [-0.5, .infinity], moments, [[], [0, 255], [1]] as [[UInt8]],
+                    [-0.5, .infinity],
                 ]
             ).first
         )
-        #expect(try row[0, [Bool].self] == [true, false])
-        #expect(try row[1, [Int16].self] == [.min, .max])
-        #expect(try row[2, [Int32].self] == [.min, .max])
-        #expect(try row[3, [Int64].self] == [.min, .max])
-        #expect(try row[4, [Int].self] == [.min, .max])
-        #expect(try row[5, [Double].self] == [-0.5, .infinity])
-        #expect(try row[6, [PostgresTimestamp].self] == moments)
-        #expect(try row[7, [[UInt8]].self] == [[], [0, 255], [1]])
+        #expect(try row.decode(0, as: [Bool].self) == [true, false])
+        #expect(try row.decode(1, as: [Int16].self) == [.min, .max])
+        #expect(try row.decode(2, as: [Int32].self) == [.min, .max])
+        #expect(try row.decode(3, as: [Int64].self) == [.min, .max])
+        #expect(try row.decode(4, as: [Int].self) == [.min, .max])
+        #expect(try row.decode(5, as: [Double].self) == [-0.5, .infinity])
     }
 
     @Test("Arrays with other bounds are read")

@@ -26,7 +26,7 @@ struct ConnectionLossTests {
         try await observer.query("SELECT pg_terminate_backend($1)", [process])
         let error = await #expect(throws: PostgresError.self) { _ = try await sleep.value }
         #expect(error?.code == .connectionLost)
-        #expect(error?.sqlState == .adminShutdown)
+        #expect(error?.sqlState?.rawValue == "57P01")
         #expect(await !connection.isHealthy)
         let next = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1") }
         #expect(next?.code == .closed)
@@ -91,8 +91,8 @@ struct ConnectionLossTests {
         let process = try await processID(connection)
         _ = kill(process, SIGSTOP)
         defer { _ = kill(process, SIGCONT) }
-        let large = [UInt8](repeating: 1, count: 16 << 20)
-        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT $1", [large]) }
+        let large = String(repeating: "x", count: 16 << 20)
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT $1::text", [large]) }
         #expect(error?.code == .timeout)
     }
 
@@ -143,6 +143,6 @@ struct ConnectionLossTests {
         await connection.close()
         let error = await #expect(throws: PostgresError.self) { try await connection.execute("SELECT 1") }
         #expect(error?.code == .closed)
-        #expect(await connection.serverVersion == 0)
+        #expect(await connection.address == nil)
     }
 }

@@ -18,17 +18,11 @@ struct NoticeTests {
             END $$
             """
         )
-        #expect(
-            notices.values == [
-                PostgresNotice(
-                    severity: "WARNING", sqlState: PostgresSQLState(rawValue: "01000"),
-                    message: "platforms without a way out: ios", detail: "d", hint: "h"
-                ),
-                PostgresNotice(
-                    severity: "NOTICE", sqlState: PostgresSQLState(rawValue: "00000"), message: "by the way"
-                ),
-            ]
-        )
+        #expect(notices.values.map(\.severity) == ["WARNING", "NOTICE"])
+        #expect(notices.values.map(\.sqlState?.rawValue) == ["01000", "00000"])
+        #expect(notices.values.map(\.message) == ["platforms without a way out: ios", "by the way"])
+        #expect(notices.values.map(\.detail) == ["d", nil])
+        #expect(notices.values.map(\.hint) == ["h", nil])
         #expect(notices.values.map(\.isWarning) == [true, false])
     }
 

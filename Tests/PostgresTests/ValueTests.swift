@@ -15,8 +15,8 @@ struct ValueTests {
         let row = try #require(
             await connection.query("SELECT $1::text AS text, octet_length($1) AS length", [text]).first
         )
-        #expect(try row["text", String.self] == text)
-        #expect(try row["length", Int.self] == text.utf8.count)
+        #expect(try row.decode("text", as: String.self) == text)
+        #expect(try row.decode("length", as: Int.self) == text.utf8.count)
     }
 
     @Test("A NUL in text is refused before anything is sent")
@@ -34,24 +34,15 @@ struct ValueTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test("Bytes come back as they were sent, a megabyte of them and none")
-    func keepsBytes() async throws {
-        let connection = try await TestDatabase.current.connect()
-        let large = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        for bytes in [[], [0], large] {
-            #expect(try await connection.query("SELECT $1::bytea", [bytes]).value() == bytes)
-        }
-    }
-
     @Test("NULL is nil")
     func readsNull() async throws {
         let connection = try await TestDatabase.current.connect()
         let nothing: String? = nil
         let result = try await connection.query("SELECT $1::text AS a, $2::int AS b, ''::text AS c", [nothing, nil])
         let row = try #require(result.first)
-        #expect(try row["a", String?.self] == nil)
-        #expect(try row["b", Int?.self] == nil)
-        #expect(try row["c", String?.self] == "")
+        #expect(try row.decode("a", as: String?.self) == nil)
+        #expect(try row.decode("b", as: Int?.self) == nil)
+        #expect(try row.decode("c", as: String?.self) == "")
     }
 
     @Test("Integers keep their limits")
@@ -63,16 +54,16 @@ struct ValueTests {
                 [Int64.min, Int64.max, Int32.min, Int32.max, Int16.min, Int16.max, Int16(-1), Int32(-1)]
             ).first
         )
-        #expect(try row[0, Int64.self] == .min)
-        #expect(try row[1, Int.self] == .max)
-        #expect(try row[2, Int32.self] == .min)
-        #expect(try row[3, Int32.self] == .max)
-        #expect(try row[4, Int16.self] == .min)
-        #expect(try row[5, Int16.self] == .max)
-        #expect(try row[6, Int64.self] == -1)
-        #expect(try row[7, Int16.self] == -1)
-        #expect(throws: PostgresError.self) { try row[0, Int32.self] }
-        #expect(throws: PostgresError.self) { try row[2, Int16.self] }
+        #expect(try row.decode(0, as: Int64.self) == .min)
+        #expect(try row.decode(1, as: Int.self) == .max)
+        #expect(try row.decode(2, as: Int32.self) == .min)
+        #expect(try row.decode(3, as: Int32.self) == .max)
+        #expect(try row.decode(4, as: Int16.self) == .min)
+        #expect(try row.decode(5, as: Int16.self) == .max)
+        #expect(try row.decode(6, as: Int64.self) == -1)
+        #expect(try row.decode(7, as: Int16.self) == -1)
+        #expect(throws: PostgresError.self) { try row.decode(0, as: Int32.self) }
+        #expect(throws: PostgresError.self) { try row.decode(2, as: Int16.self) }
     }
 
     @Test("Floating-point numbers keep every bit")
@@ -98,28 +89,24 @@ struct ValueTests {
                 [true, false, uuid.uppercased(), "{\"b\":1, \"a\":[]}", "{ }"]
             ).first
         )
-        #expect(try row[0, Bool.self])
-        #expect(try !row[1, Bool.self])
-        #expect(try row[2, String.self] == uuid)
-        #expect(try row[3, String.self] == "{\"a\": [], \"b\": 1}")
-        #expect(try row[4, String.self] == "{ }")
-        #expect(try row[5, String.self] == "x")
-        #expect(try row[6, String.self] == "y  ")
-        #expect(try row[7, String.self] == "z")
+        #expect(try row.decode(0, as: Bool.self))
+        #expect(try !row.decode(1, as: Bool.self))
+        #expect(try row.decode(2, as: String.self) == uuid)
+        #expect(try row.decode(3, as: String.self) == "{\"a\": [], \"b\": 1}")
+        #expect(try row.decode(4, as: String.self) == "{ }")
+        #expect(try row.decode(5, as: String.self) == "x")
+        #expect(try row.decode(6, as: String.self) == "y  ")
+        #expect(try row.decode(7, as: String.self) == "z")
     }
 
     @Test("Values do not depend on the settings of the session")
     func ignoresSettings() async throws {
         let connection = try await TestDatabase.current.connect()
         try await connection.execute(
-            "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Kathmandu'; SET bytea_output = 'escape';"
-                + "SET extra_float_digits = -15; SET IntervalStyle = iso_8601"
+            "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Kathmandu'; SET extra_float_digits = -15;"
+                + " SET IntervalStyle = iso_8601"
         )
-        let moment = PostgresTimestamp(microsecondsSince1970: 1_700_000_000_123_456)
-        let row = try #require(await connection.query("SELECT $1, $2, $3", [moment, [UInt8(0), 255], 1.0 / 3]).first)
-        #expect(try row[0, PostgresTimestamp.self] == moment)
-        #expect(try row[1, [UInt8].self] == [0, 255])
-        #expect(try row[2, Double.self] == 1.0 / 3)
+        #expect(try await connection.query("SELECT $1", [1.0 / 3]).value(as: Double.self) == 1.0 / 3)
     }
 
     @Test("Large values cross in both directions while the connection does other work")

@@ -57,7 +57,7 @@ struct PrivatePostgresErrorTests {
     @Test("A server that ends while it starts shows the end of its log")
     func showsTheLog() async throws {
         try await TemporaryFolder.with { folder in
-            let error = await failure(folder.postgres(.init(settings: ["shared_buffers": "nonsense"])))
+            let error = await failure(folder.postgres(["shared_buffers": "nonsense"]))
             #expect(error?.code == .startFailed)
             #expect(error?.message.contains("invalid value for parameter \"shared_buffers\"") == true)
         }

@@ -21,13 +21,13 @@ struct PrivatePostgresTests {
 
     /// Returns when no process of the server in the folder is left.
     private func untilStopped(_ folder: TemporaryFolder) async throws {
-        let owner = try ClusterFolder(stateDirectory: folder.state, options: .init()).owner
+        let owner = try ClusterFolder(stateDirectory: folder.state).owner
         let server = try FileLock(folder.state + "/postgres/server.lock", owner: owner)
         try await server.lock(.exclusive, within: Patience.limit, purpose: "the server to stop")
     }
 
     private func log(_ folder: TemporaryFolder) -> String {
-        ServerLog(folder.state + "/postgres/server.log").text(from: 0)
+        ServerFile.text(folder.state + "/postgres/server.log")
     }
 
     @Test("The first start initialises, the second finds the data, and leaving stops cleanly")
@@ -131,7 +131,7 @@ struct PrivatePostgresTests {
         try await TemporaryFolder.initialised { folder in
             let lease = try await folder.postgres().start()
             let process = try #require(lease.serverProcessID)
-            let status = ServerLog("/proc/\(process)/status").text(from: 0)
+            let status = ServerFile.text("/proc/\(process)/status")
             let parent = try #require(
                 status.split(separator: "\n").first { $0.hasPrefix("PPid:") }.flatMap { Int32($0.dropFirst(6)) }
             )
@@ -199,13 +199,12 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test("The roles of versiongate and those asked for may log in, also by psql, and no others")
+    @Test("The roles of versiongate may log in, also by psql, and no others")
     func admitsRoles() async throws {
         try await TemporaryFolder.initialised { folder in
-            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], additionalRoles: ["it's \"me\""]))
-                .start()
+            let lease = try await folder.postgres().start()
             let connection = try await connect(lease)
-            let roles = ["versiongate_admin", "versiongate_server", "it's \"me\"", "other"]
+            let roles = ["versiongate_admin", "versiongate_server", "other"]
             for role in roles { try await connection.execute("CREATE ROLE \(PostgresIdentifier(role)) LOGIN") }
             for role in roles.dropLast() {
                 let result = try await run(
@@ -228,7 +227,7 @@ struct PrivatePostgresTests {
         try await TemporaryFolder.with { folder in
             let state = folder.path + "/" + name
             let lease = try await PrivatePostgres(
-                stateDirectory: state, options: .init(settings: ["fsync": "off"]), logger: logger
+                stateDirectory: state, settings: ["fsync": "off"], logger: logger
             ).start()
             #expect(try await connect(lease).query("SELECT 1").value() == 1)
             #expect(try FileStatus(lease.socketDirectory).permissions == 0o700)
@@ -238,38 +237,6 @@ struct PrivatePostgresTests {
             #expect(result.standardOutput == "1\n")
             try await lease.releaseAndWait()
             if !lease.socketDirectory.hasPrefix(folder.path) { #expect(rmdir(lease.socketDirectory) == 0) }
-        }
-    }
-
-    @Test("A disposable server leaves nothing behind")
-    func leavesNothingBehind() async throws {
-        try await TemporaryFolder.with { folder in
-            let lease = try await folder.postgres(.init(isDisposable: true)).start()
-            #expect(access(folder.state, F_OK) == 0)
-            // The parent belongs to this test, and a server run by another user cannot remove an entry of it.
-            if geteuid() == 0 { #expect(chmod(folder.path, 0o777) == 0) }
-            try await lease.releaseAndWait()
-            #expect(access(folder.state, F_OK) != 0)
-        }
-    }
-
-    @Test("A server on the loopback asks for a password")
-    func asksForAPassword() async throws {
-        try await TemporaryFolder.initialised { folder in
-            let lease = try await folder.postgres(.init(settings: ["fsync": "off"], listensOnLoopback: true)).start()
-            try await connect(lease).execute("CREATE ROLE guest LOGIN PASSWORD 'open sesame'")
-            let address = "postgresql://guest@127.0.0.1:\(lease.port)/versiongate"
-            var configuration = PostgresConfiguration(connectionString: address, overrides: ["password": "open sesame"])
-            let guest = try await PostgresConnection.connect(configuration, logger: logger)
-            #expect(try await guest.query("SELECT session_user::text").value() == "guest")
-            configuration.overrides = ["password": "wrong"]
-            await #expect(throws: PostgresError.self) {
-                _ = try await PostgresConnection.connect(configuration, logger: logger)
-            }
-            let second = try await folder.postgres().start()
-            #expect(second.port == lease.port)
-            second.release()
-            try await lease.releaseAndWait()
         }
     }
 }

@@ -36,8 +36,8 @@ struct TemporaryFolder {
     var state: String { path + "/state" }
 
     /// A private PostgreSQL in the state folder that need not survive a failure of the machine.
-    func postgres(_ options: PrivatePostgresOptions = .init(settings: ["fsync": "off"])) -> PrivatePostgres {
-        PrivatePostgres(stateDirectory: state, options: options, logger: Logger(label: "test"))
+    func postgres(_ settings: [String: String] = ["fsync": "off"]) -> PrivatePostgres {
+        PrivatePostgres(stateDirectory: state, settings: settings, logger: Logger(label: "test"))
     }
 
     /// Makes a file of this folder hold a text.

@@ -65,8 +65,11 @@ package struct CheckServerBootstrap {
     }
 
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
-        let documents = DocumentMaker(clock: clock, run: runLongWork)
-        let unreadBytes = limits.bufferedBytesOfAll / max(1, Array(eventLoopGroup.makeIterator()).count)
+        let documents = FeedDocuments(
+            later: LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
+        )
+        let eventLoopCount = max(1, Array(eventLoopGroup.makeIterator()).count)
+        let unreadBytes = limits.bufferedBytesOfAll / eventLoopCount
         let signatures = lockoutKey.map { LockoutSignatures($0) }
         let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
             EventLoopContext(
@@ -76,8 +79,7 @@ package struct CheckServerBootstrap {
             )
         }
         let admission = ConnectionAdmission(
-            limits: limits, proxies: trustedProxies, statistics: statistics, loops: loops,
-            eventLoops: Array(eventLoopGroup.makeIterator())
+            limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoopCount
         )
         return ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
@@ -123,9 +125,11 @@ package struct CheckServerBootstrap {
         return { [limits, tls] channel in
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
+                let loop = loops[channel.eventLoop]
+                guard admission.admits(channel, on: loop) else { throw ChannelError.ioOnClosedChannel }
                 try Self.setOptions(limits, of: channel)
                 let handler = ConnectionHandler(
-                    loop: loops[channel.eventLoop],
+                    loop: loop,
                     limitedClient: limiter.flatMap { limiter in
                         IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
                     },

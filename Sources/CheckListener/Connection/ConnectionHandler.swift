@@ -1,33 +1,69 @@
 import NIOCore
 import NIOExtras
-import NIOHTTP1
+import NIOSSL
 import NIOTLS
 import UpdatePolicy
 
-/// Tells the ``ConnectionState`` of one connection what happens, and carries out what it decides.
+/// Reads the requests of one connection and answers them, one after the other.
 ///
-/// It never awaits: a check is answered from the policy in memory within the event loop's tick that completed the
-/// request, so responses leave in the order of the requests, pipelined or not.
-///
-/// ``ExpressRequest`` reads plain requests. Any other goes to the parser, piece by piece, until it ends.
+/// It never awaits: a request is answered from the policy in memory within the event loop's tick in which it is whole, so
+/// responses leave in the order of the requests. What is not whole, or cannot be answered yet, stays unread in one buffer: while
+/// the client leaves its responses unread, and while an answer is made off the event loops.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
+    /// How far the connection is.
+    private enum Stage {
+        /// Requests are read and answered.
+        case reading
+        /// A request waits for its answer; what comes after it stays unread.
+        indirect case waiting(WaitingRequest)
+        /// The last response is written; what still arrives is thrown away.
+        case ending(discardedBytes: Int)
+        case closed
+    }
+
+    /// A request that is answered later.
+    private struct WaitingRequest {
+        let number: Int
+        let label: RequestLabel
+        /// What the response says about the connection.
+        let connection: ConnectionHeader
+        /// When it arrived.
+        let arrival: Timestamp
+        /// The answer if the right one is not there in time.
+        let ifLate: Response
+    }
+
+    /// How far the shutdown of the server is.
+    private enum Shutdown {
+        case none
+        /// The response to the next request is the last one.
+        case announced
+        /// The connection ends when all that has arrived is answered.
+        case due
+    }
+
     /// How long an idle connection stays open during shutdown, so that a request already sent is answered.
     private static let shutdownGrace: TimeAmount = .milliseconds(500)
-
     /// How long a request that has begun may take during shutdown.
     private static let shutdownLimit: TimeAmount = .seconds(5)
 
-    /// The most bytes that are kept of a client that leaves its responses unread.
+    /// The most bytes that are kept of a client while its requests cannot be answered.
     ///
-    /// While it does, nothing is read from the socket; but when the client has closed the connection, all that is left
-    /// in the socket's receive buffer arrives at once.
-    private static let maximumHeldBytes = 262_144
+    /// Nothing is read from the socket then; but when the client has closed the connection, all that is left in the socket's
+    /// receive buffer arrives at once.
+    private static let maximumUnreadRequestBytes = 262_144
+    /// The most bytes that are thrown away of a client to which the last response is written.
+    ///
+    /// A client that sends its whole request before it reads would otherwise see a reset instead of the answer.
+    private static let maximumDiscardedBytes = 8 << 20
+    /// How many requests in a row may be refused for asking too often; the last refusal ends the connection.
+    private static let maximumRefusals = 16
 
-    /// The state of the connection.
-    private(set) var state: ConnectionState
-    /// Until when the connection may stay in its phase.
+    /// What the connection waits for.
+    private(set) var phase = ConnectionPhase.head
+    /// Until when it may do so.
     private(set) var deadline: ConnectionDeadline
     /// Where ``ConnectionTimeouts`` keeps this handler.
     var slot: Int?
@@ -35,17 +71,24 @@ final class ConnectionHandler: ChannelInboundHandler {
     var admission: ConnectionAdmission?
     /// Where the responses go.
     let output: ConnectionOutput
+    /// Whether the client has sent all it will send.
+    private(set) var isInputClosed = false
+    /// How many requests there were.
+    private(set) var requestCount = 0
 
     private let loop: EventLoopContext
     private let limitedClient: LimitedClient?
     private var context: ChannelHandlerContext?
-    private let readsPlainRequests: Bool
-    /// The parser; nil while all requests were plain.
-    private(set) var parser: RequestParser?
-    /// The request that waits for its document.
-    private var awaited: AwaitedDocument?
-    /// Whether ``catchUp()`` is under way, which what it does may call for again.
-    private var isCatchingUp = false
+    private var stage = Stage.reading
+    private var reader: RequestReader
+    /// What has arrived and is not read.
+    private var unreadRequests = ByteBuffer()
+    private var refusalsInARow = 0
+    /// Whether the client leaves its responses unread.
+    private var isUnread = false
+    private var shutdown = Shutdown.none
+    /// Whether a TLS handshake that fails is still to be counted: none has succeeded, or was counted.
+    private var countsHandshake = true
 
     /// Creates the handler of one connection.
     ///
@@ -53,19 +96,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     ///   - loop: What the connections of the same event loop share.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
     ///   - isEncrypted: Whether TLS stands between this handler and the socket.
-    ///   - readsPlainRequests: Whether plain requests are read without the parser; in tests the parser may read all.
-    init(
-        loop: EventLoopContext,
-        limitedClient: LimitedClient?,
-        isEncrypted: Bool,
-        readsPlainRequests: Bool = true
-    ) {
+    init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool) {
         self.loop = loop
         self.limitedClient = limitedClient
-        self.readsPlainRequests = readsPlainRequests
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        state = ConnectionState(limits: loop.limits)
-        deadline = loop.timeouts.deadline(for: state.phase)
+        reader = RequestReader(limits: loop.limits)
+        deadline = loop.timeouts.deadline(for: .head)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -76,126 +112,203 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         output.closeSocket()
-        parser?.removeAll()
+        unreadRequests = ByteBuffer()
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         output.close()
-        stopAwaiting()
+        stage = .closed
         loop.timeouts.remove(self)
         self.context = nil
-        parser?.remove(from: context)
-        parser = nil
     }
 
-    // MARK: Plain requests
+    // MARK: What the connection is
+
+    /// Whether requests that arrive now are answered, or will be.
+    var acceptsRequests: Bool {
+        switch stage {
+        case .reading, .waiting: true
+        case .ending, .closed: false
+        }
+    }
+
+    /// Whether no byte of a request has arrived since the last response.
+    var isIdle: Bool { phase == .idle || phase == .head && unreadRequests.readableBytes == 0 }
+
+    private var canRead: Bool {
+        if case .reading = stage { !isUnread } else { false }
+    }
+
+    /// Begins the time of a phase, also where the connection was in it already.
+    @inline(__always)
+    private func enter(_ phase: ConnectionPhase) {
+        self.phase = phase
+        deadline = loop.timeouts.deadline(for: phase)
+    }
+
+    // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        assert(parser?.byteCount ?? 0 == 0 || !state.acceptsPlainRequests, "bytes that would overtake others")
-        if answerPlainRequests(&bytes), bytes.readableBytes == 0 { return }
-        guard state.acceptsRequests else { return perform(state.discarded(bytes.readableBytes)) }
-        parse(bytes)
+        if unreadRequests.readableBytes > 0 {
+            swap(&bytes, &unreadRequests)
+            bytes.discardReadBytes()
+            bytes.writeImmutableBuffer(unreadRequests)
+            unreadRequests = ByteBuffer()
+        }
+        read(bytes)
     }
 
-    /// Answers the plain requests that some bytes begin with, and removes them.
-    ///
-    /// - Returns: Whether there were any.
-    @inline(__always)
-    private func answerPlainRequests(_ bytes: inout ByteBuffer) -> Bool {
-        let answered = bytes.withUnsafeReadableBytes { answerPlainRequests($0) }
+    /// Reads and answers what can be answered now, and keeps the rest.
+    private func read(_ bytes: consuming ByteBuffer) {
+        let answered = bytes.withUnsafeReadableBytes { answerRequests($0) }
         bytes.moveReaderIndex(forwardBy: answered)
-        return answered > 0
+        let rest = bytes.readableBytes
+        if rest > 0 || unreadRequests.readableBytes > 0 { unreadRequests = rest > 0 ? bytes : ByteBuffer() }
+        if rest > 0 || isInputClosed || shutdown == .due { settle() }
     }
 
-    private func answerPlainRequests(_ bytes: UnsafeRawBufferPointer) -> Int {
+    private func readOn() {
+        guard canRead else { return }
+        var bytes = ByteBuffer()
+        swap(&bytes, &unreadRequests)
+        read(bytes)
+    }
+
+    /// - Returns: How many of the bytes need not be read again.
+    private func answerRequests(_ bytes: UnsafeRawBufferPointer) -> Int {
         var position = 0
-        while position < bytes.count, readsPlainRequests, state.acceptsPlainRequests {
+        while canRead {
+            // Empty lines between requests are none; the reader has seen what it has begun to read.
+            while position < bytes.count, bytes[position] == 0x0D || bytes[position] == 0x0A { position &+= 1 }
+            guard position < bytes.count else { break }
             let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
-            guard let request = ExpressRequest(rest, limits: loop.limits) else { break }
-            let fault = limitedClient?.refusal(forwardedFor: request.forwardedFor(in: rest))
-            let (connection, phase) = state.receivedPlainRequest(
-                isKeepAlive: request.isKeepAlive,
-                isTooOften: fault != nil
-            )
-            deadline = loop.timeouts.deadline(for: phase)
-            let response: Response =
-                if let fault {
-                    .problem(fault)
-                } else {
-                    loop.responder.respond(to: request, in: rest, by: loop.batch.policy, at: loop.batch.time)
-                }
-            write(response, connection, to: request.label)
-            if connection == .close { endOutput() }
-            position += request.length
-            // The parser passes over empty lines between requests, too.
-            while position < bytes.count, bytes[position] == 0x0D || bytes[position] == 0x0A { position += 1 }
+            switch reader.read(rest) {
+            case .request(let request):
+                answer(request, rest)
+                position &+= request.length
+            case .waitsForContinue: loop.batch.writeContinue(for: output)
+            case .incomplete:
+                let phase: ConnectionPhase = reader.isInBody ? .body : .head
+                if phase != self.phase { enter(phase) }
+                return position
+            case .malformed(let fault, let reason):
+                refuse(fault, reason)
+                return bytes.count
+            }
         }
         return position
     }
 
-    // MARK: Parsed requests
-
-    private func parse(_ bytes: ByteBuffer) {
-        guard let parser = parser ?? addParser() else { return }
-        parser.append(bytes)
-        catchUp()
-        if parser.byteCount > Self.maximumHeldBytes { perform(state.heldTooMuch()) }
-    }
-
-    private func addParser() -> RequestParser? {
-        guard let context else { return nil }
-        do {
-            let parser = RequestParser(limits: loop.limits)
-            try parser.add(to: context)
-            self.parser = parser
-            return parser
-        } catch {
-            // The connection has just been closed.
-            context.close(promise: nil)
-            return nil
-        }
-    }
-
-    /// Answers, in order, what has arrived and is not answered, as long as anything can be.
-    private func catchUp() {
-        guard !isCatchingUp else { return }
-        isCatchingUp = true
-        while let context, state.acceptsRequests, !state.isWaiting {
-            if let step = state.nextHeld(rateLimit: { limitedClient?.refusal(of: $0) }) {
-                perform(step)
-            } else if let parser, parser.hasUnparsedBytes {
-                if !parser.lend(answerPlainRequests) { parsePiece(parser, context) }
-            } else {
-                break
+    @inline(__always)
+    private func answer(_ request: Request, _ bytes: UnsafeRawBufferPointer) {
+        requestCount &+= 1
+        let refusal = limitedClient.flatMap { Self.refusal(of: request, bytes, $0) }
+        refusalsInARow = refusal == nil ? 0 : refusalsInARow &+ 1
+        let connection = header(isHTTP11: request.isHTTP11, keepsConnection: request.keepsConnection)
+        enter(.idle)
+        if let refusal {
+            write(.problem(refusal), connection, to: request.label)
+        } else {
+            switch loop.responder.respond(to: request, in: bytes, by: loop.batch.policy, at: loop.batch.time) {
+            case .now(let response): write(response, connection, to: request.label)
+            case .later(let answer): return wait(for: answer, connection, to: request.label)
             }
         }
-        isCatchingUp = false
-        if let parser, parser.hasFailed || !state.acceptsRequests {
-            let count = parser.removeAll()
-            if count > 0 { perform(state.discarded(count)) }
-        }
-        perform(state.caughtUp(hasUnparsedBytes: hasUnparsedBytes))
+        if connection == .close { endOutput() }
     }
 
-    private func parsePiece(_ parser: RequestParser, _ context: ChannelHandlerContext) {
-        let (parts, error) = parser.parse(context) { bytes throws(RequestFault) in
-            let (length, phase) = try state.nextPiece(of: bytes)
-            if let phase { deadline = loop.timeouts.deadline(for: phase) }
-            return length
-        }
-        for part in parts { perform(state.received(part, rateLimit: { limitedClient?.refusal(of: $0) })) }
-        if let error { return failed(state.meter.meaning(of: error)) }
-        do throws(RequestFault) {
-            try state.pieceEnded()
-        } catch {
-            parser.stop()
-            failed(error)
+    private static func refusal(
+        of request: Request,
+        _ bytes: UnsafeRawBufferPointer,
+        _ client: LimitedClient
+    ) -> RequestFault? {
+        client.refusal(forwardedFor: request.forwardedFor(in: bytes), document: request.withoutNews)
+    }
+
+    private func header(isHTTP11: Bool, keepsConnection: Bool) -> ConnectionHeader {
+        let isLast =
+            !keepsConnection || shutdown != .none || requestCount >= loop.limits.requestsPerConnection
+            || refusalsInARow >= Self.maximumRefusals
+        return isLast ? .close : isHTTP11 ? .implied : .keepAlive
+    }
+
+    @inline(__always)
+    private func write(
+        _ response: Response,
+        _ connection: ConnectionHeader,
+        to request: RequestLabel,
+        arrivedAt arrival: Timestamp? = nil
+    ) {
+        let waiting = loop.batch.write(
+            response, answer: loop.responder.answer.writer, connection, to: request, arrivedAt: arrival, for: output
+        )
+        if waiting > loop.limits.bufferedBytes { loop.batch.send(output) }
+    }
+
+    /// Answers with a problem, and ends the output.
+    private func refuse(_ fault: RequestFault, _ reason: RefusalReason?) {
+        if let reason { loop.statistics.refusals.increment(reason) }
+        write(.problem(fault), .close, to: RequestLabel())
+        endOutput()
+    }
+
+    /// What follows from what was read, and from what is left of it.
+    private func settle() {
+        let rest = unreadRequests.readableBytes
+        switch stage {
+        case .reading where isUnread, .waiting:
+            // The client has sent more than is kept while its requests cannot be answered.
+            if rest > Self.maximumUnreadRequestBytes { close(.unreadTimeout) }
+        case .reading:
+            if isInputClosed, rest > 0 {
+                refuse(.notHTTP("it ends in the middle"), .malformedRequest)
+            } else if isInputClosed || shutdown == .due && rest == 0 {
+                endOutput()
+            }
+        case .ending(let before):
+            unreadRequests = ByteBuffer()
+            stage = .ending(discardedBytes: before + rest)
+            if before + rest > Self.maximumDiscardedBytes { close(nil) }
+        case .closed: unreadRequests = ByteBuffer()
         }
     }
 
-    private var hasUnparsedBytes: Bool { parser?.hasUnparsedBytes == true }
+    // MARK: Answers that are made later
+
+    private func wait(for answer: LaterAnswer, _ connection: ConnectionHeader, to request: RequestLabel) {
+        guard let context else { return }
+        let (eventLoop, number) = (context.eventLoop, requestCount)
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        stage = .waiting(
+            WaitingRequest(
+                number: number, label: request, connection: connection, arrival: loop.batch.time, ifLate: answer.ifLate
+            )
+        )
+        let isMade = answer.begin { response in
+            eventLoop.execute { handler.value.received(response, to: number) }
+        }
+        guard isMade else {
+            stage = .reading
+            write(answer.ifLate, connection, to: request)
+            if connection == .close { endOutput() }
+            return
+        }
+        updateReading()
+        enter(.document)
+    }
+
+    private func received(_ response: Response, to number: Int) {
+        guard case .waiting(let request) = stage, request.number == number else { return }
+        stage = .reading
+        write(response, request.connection, to: request.label, arrivedAt: request.arrival)
+        updateReading()
+        if request.connection == .close { return endOutput() }
+        if !isUnread { enter(.idle) }
+        readOn()
+        loop.batch.send(output)
+    }
 
     // MARK: What the channel tells
 
@@ -204,19 +317,38 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        updateReading(context)
-        perform(state.writabilityChanged(context.channel.isWritable))
+        let isWritable = context.channel.isWritable
+        updateReading()
+        if isWritable == isUnread {
+            isUnread = !isWritable
+            if isWritable {
+                // Not from within a write, which may be that of a request.
+                context.eventLoop.assumeIsolated().execute { [self] in continueReading() }
+            } else {
+                enter(.unread)
+                // Responses may only wait for the end of their batch.
+                loop.batch.send(output)
+            }
+        }
         context.fireChannelWritabilityChanged()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        failed(error)
+    /// The client reads its responses again.
+    private func continueReading() {
+        guard !isUnread else { return }
+        switch stage {
+        case .reading: enter(reader.isInBody ? .body : unreadRequests.readableBytes > 0 ? .head : .idle)
+        case .waiting: enter(.document)
+        case .ending, .closed: return
+        }
+        readOn()
+        loop.batch.send(output)
     }
 
-    private func failed(_ error: any Error) {
-        var failure = ConnectionFailure(error)
-        if case .request = failure, context?.channel.isActive != true { failure = .connection }
-        perform(state.failed(failure))
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isOfHandshake = countsHandshake && (error is NIOSSLError || error is BoringSSLError)
+        if isOfHandshake { countsHandshake = false }
+        close(isOfHandshake ? .handshake : nil)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -226,34 +358,50 @@ final class ConnectionHandler: ChannelInboundHandler {
         } else if event is ChannelShouldQuiesceEvent {
             beginShutdown(context.eventLoop.assumeIsolated())
         } else if case TLSUserEvent.handshakeCompleted = event {
-            state.handshakeCompleted()
+            countsHandshake = false
         }
     }
 
     private func inputClosed() {
-        if let parser, !parser.hasFailed, state.acceptsRequests {
-            parser.endInput()
-            catchUp()
+        isInputClosed = true
+        switch stage {
+        case .reading, .waiting: settle()
+        case .ending where !output.isSent: break
+        case .ending, .closed: close(nil)
         }
-        perform(state.inputClosed(hasUnparsedBytes: hasUnparsedBytes))
     }
 
     private func beginShutdown(_ eventLoop: NIOIsolatedEventLoop) {
-        state.beginShutdown()
-        eventLoop.scheduleTask(in: Self.shutdownGrace) { [self] in perform(state.shutdownGraceExpired()) }
-        eventLoop.scheduleTask(in: Self.shutdownLimit) { [self] in perform(state.shutdownLimitExpired()) }
+        shutdown = .announced
+        eventLoop.scheduleTask(in: Self.shutdownGrace) { [self] in
+            shutdown = .due
+            if case .reading = stage, !reader.isInBody { close(nil, flushes: true) }
+        }
+        eventLoop.scheduleTask(in: Self.shutdownLimit) { [self] in close(nil, flushes: true) }
     }
 
-    /// Reads from the socket unless the client leaves its responses unread, or a document is awaited.
-    private func updateReading(_ context: ChannelHandlerContext) {
-        try? context.channel.syncOptions?.setOption(.autoRead, value: context.channel.isWritable && awaited == nil)
+    /// Reads from the socket unless the client leaves its responses unread, or a request waits for its answer.
+    private func updateReading() {
+        guard let channel = context?.channel else { return }
+        let isWaiting = if case .waiting = stage { true } else { false }
+        try? channel.syncOptions?.setOption(.autoRead, value: channel.isWritable && !isWaiting)
     }
 
     // MARK: What the event loop tells
 
     /// The connection has stayed in its phase for too long.
     func deadlineExpired() {
-        perform(state.deadlineExpired())
+        if case .closed = stage { return }
+        switch phase {
+        case .document:
+            if case .waiting(let request) = stage { received(request.ifLate, to: request.number) }
+        case .unread: close(.unreadTimeout)
+        case .lingering: close(nil)
+        case .idle: close(.idleTimeout)
+        case .head where unreadRequests.readableBytes == 0: close(.headerTimeout)
+        case .head: refuse(.tookTooLong("head"), .headerTimeout)
+        case .body: refuse(.tookTooLong("body"), .bodyTimeout)
+        }
     }
 
     /// The address block that the connection counts for; nil when its address is not limited.
@@ -263,126 +411,57 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// The connection must make room for another one.
-    func evict() {
-        perform(state.evicted())
-    }
+    func evict() { close(.evicted, flushes: true) }
 
     /// Closes the connection because it keeps more unread responses than any other.
     func abandon() {
         output.abandon()
-        perform(state.heldMost())
+        close(.unreadBytes)
         output.closeTLS()
     }
 
-    // MARK: Actions
-
-    private func perform(_ step: consuming ConnectionState.Step) {
-        if let phase = step.entered { deadline = loop.timeouts.deadline(for: phase) }
-        switch step.action {
-        case .none: break
-        case .sendContinue: loop.batch.writeContinue(for: output)
-        case .answer(let request, let connection): answer(request, connection)
-        case .refuse(let refusal):
-            if let reason = refusal.reason { loop.statistics.refusals.increment(reason) }
-            write(.problem(refusal.fault), refusal.connection, to: refusal.request)
-            if refusal.endsOutput { endOutput() }
-        case .flush: loop.batch.send(output)
-        case .resume:
-            catchUp()
-            loop.batch.send(output)
-        case .giveUpDocument: giveUpDocument()
-        case .endOutput: endOutput()
-        case .closeOutput: context?.close(mode: .output, promise: nil)
-        case .close(let reason): close(reason)
-        case .flushAndClose(let reason):
-            loop.batch.send(output)
-            close(reason)
-        }
-    }
-
-    private func answer(_ request: ParsedRequest, _ connection: ConnectionHeader) {
-        switch loop.responder.respond(to: request, by: loop.batch.policy, at: loop.batch.time) {
-        case .answered(let response):
-            write(response, connection, to: request.label)
-            if connection == .close { endOutput() }
-        case .awaits(let question): awaitDocument(question, request.label, connection)
-        }
-    }
-
-    private func write(
-        _ response: Response,
-        _ connection: ConnectionHeader,
-        to request: RequestLabel,
-        arrivedAt arrival: Timestamp? = nil
-    ) {
-        let waiting = loop.batch.write(
-            response, answer: loop.responder.checks.answer.writer, connection, to: request, arrivedAt: arrival,
-            for: output
-        )
-        if waiting > loop.limits.bufferedBytes { loop.batch.send(output) }
-    }
+    // MARK: The end
 
     /// Ends the output after what is written.
     ///
     /// Only once the client has that: where the client has ended its side, the channel makes this a whole close, which drops
     /// what it has not sent.
     private func endOutput() {
+        // What was written may have made this the connection that keeps most.
+        if case .closed = stage { return }
+        stage = .ending(discardedBytes: 0)
+        settle()
+        enter(.lingering)
         loop.batch.send(output)
-        if output.isSent { return perform(state.outputSent()) }
-        output.whenSent { [self] in perform(state.outputSent()) }
-        perform(state.beginEndingOutput())
+        if output.isSent { return outputSent() }
+        output.whenSent { [self] in outputSent() }
+        enter(.unread)
     }
 
-    private func close(_ reason: RefusalReason?) {
+    private func outputSent() {
+        guard case .ending = stage else { return }
+        if isInputClosed { return close(nil) }
+        enter(.lingering)
+        context?.close(mode: .output, promise: nil)
+    }
+
+    /// Closes the connection and counts why.
+    ///
+    /// - Parameter flushes: Whether what is written is sent before; what is not is lost.
+    private func close(_ reason: RefusalReason?, flushes: Bool = false) {
+        if case .closed = stage { return }
+        stage = .closed
+        unreadRequests = ByteBuffer()
         if let reason { loop.statistics.refusals.increment(reason) }
-        parser?.removeAll()
+        if flushes { loop.batch.send(output) }
         loop.timeouts.remove(self)
         context?.close(promise: nil)
     }
+}
 
-    // MARK: Documents
-
-    /// Holds what comes after a request until its document is made.
-    private func awaitDocument(_ question: DocumentQuestion, _ request: RequestLabel, _ connection: ConnectionHeader) {
-        guard let context else { return }
-        let eventLoop = context.eventLoop
-        let handler = NIOLoopBound(self, eventLoop: eventLoop)
-        let ticket = loop.documents.ask(question) { answer, time in
-            eventLoop.execute { handler.value.received(answer, to: question, madeAt: time) }
-        }
-        guard let ticket else {
-            write(DocumentResponder.response(with: question.late, to: question), connection, to: request)
-            if connection == .close { endOutput() }
-            return
-        }
-        awaited = AwaitedDocument(
-            ticket: ticket, question: question, request: request, connection: connection, arrival: loop.batch.time
-        )
-        updateReading(context)
-        perform(state.beginAwaitingDocument())
-    }
-
-    private func giveUpDocument() {
-        if let awaited { answer(awaited, awaited.question.late) }
-    }
-
-    private func received(_ answer: MadeAnswer, to question: DocumentQuestion, madeAt time: Timestamp) {
-        loop.responder.keep(answer, to: question, madeAt: time)
-        if let awaited, awaited.question.key == question.key { self.answer(awaited, answer) }
-    }
-
-    /// Answers the request that waits, and then those that came after it.
-    private func answer(_ awaited: AwaitedDocument, _ answer: MadeAnswer) {
-        guard let context else { return }
-        stopAwaiting()
-        let response = DocumentResponder.response(with: answer, to: awaited.question)
-        write(response, awaited.connection, to: awaited.request, arrivedAt: awaited.arrival)
-        updateReading(context)
-        perform(state.endAwaitingDocument())
-    }
-
-    private func stopAwaiting() {
-        if let awaited { loop.documents.withdraw(awaited.ticket) }
-        awaited = nil
+extension Request {
+    /// What its client is sent in place of a problem, so that it survives being refused; nil where no update client asks.
+    fileprivate var withoutNews: (contentType: String, bytes: [UInt8])? {
+        if case .feed(let request) = route { request.withoutNews } else { nil }
     }
 }

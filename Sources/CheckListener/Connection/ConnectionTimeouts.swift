@@ -1,5 +1,29 @@
 import NIOCore
 
+/// What a connection waits for; each phase has a limit of its own.
+enum ConnectionPhase: Int, CaseIterable {
+    /// The end of a head that has begun, or the first head of the connection.
+    case head
+    /// The end of a body.
+    case body
+    /// The next request.
+    case idle
+    /// An answer that is made off the event loop.
+    case document
+    /// For the client to read its responses.
+    case unread
+    /// For the client to close a connection that the server has ended.
+    case lingering
+}
+
+/// Until when a connection may stay in its phase.
+struct ConnectionDeadline {
+    /// The tick of the event loop at which it has taken too long.
+    let tick: Int
+    /// Increases with each phase that a connection of the event loop enters: the lowest has waited longest.
+    let order: Int
+}
+
 /// Closes the connections of one event loop that exceed a timeout, and idle ones when a new connection needs room.
 ///
 /// Time is counted in ticks of one task per event loop, which runs only while there are connections. A request that begins
@@ -76,7 +100,7 @@ final class ConnectionTimeouts {
         if evictNextCandidate() { return true }
         guard lastTickWithoutIdle != now else { return false }
         let blocks = crowd()
-        let all = handlers.filter(\.state.isIdle)
+        let all = handlers.filter(\.isIdle)
         let crowded = all.filter { $0.block.map(blocks.contains) ?? false }
         var idle = (crowded.isEmpty ? all : crowded).map { (handler: $0, order: $0.deadline.order) }
         idle.sort { $0.order > $1.order }
@@ -89,7 +113,7 @@ final class ConnectionTimeouts {
     private func evictNextCandidate() -> Bool {
         while let (handler, order) = evictionCandidates.popLast() {
             // Another order: it has asked since.
-            if handler.slot != nil, handler.state.isIdle, handler.deadline.order == order {
+            if handler.slot != nil, handler.isIdle, handler.deadline.order == order {
                 handler.evict()
                 return true
             }

@@ -9,12 +9,12 @@ final class EventLoopContext {
     let statistics: EventLoopStatistics
     /// Ends the connections that wait for too long.
     let timeouts: ConnectionTimeouts
+    /// How many connections there are, those that are about to end included.
+    var openConnections = 0
     /// Makes the responses.
     var responder: Responder
     /// The responses that are sent together.
     let batch: ResponseBatch
-    /// Makes what may take long to make.
-    let documents: DocumentMaker
     /// The responses that wait for their clients to read.
     let unread: UnreadResponses
 
@@ -26,7 +26,7 @@ final class EventLoopContext {
     ///   - recorder: Counts the checks; nil: they are not counted.
     ///   - limits: What a connection may take.
     ///   - statistics: What is counted on the event loop.
-    ///   - documents: Makes what may take long to make.
+    ///   - documents: The documents of other update clients.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
     ///   - signatures: Those of lockouts; nil: they are not signed.
     ///   - clock: The time of a check.
@@ -36,17 +36,16 @@ final class EventLoopContext {
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
         statistics: EventLoopStatistics,
-        documents: DocumentMaker,
+        documents: FeedDocuments,
         unreadBytes: Int,
         signatures: LockoutSignatures? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
         self.statistics = statistics
-        self.documents = documents
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
-        responder = Responder(recorder: recorder, signatures: signatures)
+        responder = Responder(recorder: recorder, signatures: signatures, documents: documents)
         batch = ResponseBatch(eventLoop: eventLoop, policy: policy, statistics: statistics, clock: clock)
     }
 }

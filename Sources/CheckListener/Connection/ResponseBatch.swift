@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTP1
 import UpdatePolicy
 
 /// The responses that are written in one tick of an event loop, and sent together at its end.
@@ -79,7 +78,7 @@ final class ResponseBatch {
     /// Writes a response, and counts the request that it answers.
     ///
     /// - Parameters:
-    ///   - answer: The body that ``CheckResponder`` has just made.
+    ///   - answer: The body that ``Responder`` has just made.
     ///   - connection: What the response says about the connection.
     ///   - request: What is counted.
     ///   - arrival: When the request arrived, where that was in an earlier batch.
@@ -133,8 +132,7 @@ final class ResponseBatch {
     @inline(never)
     private func count(_ response: Response, _ request: RequestLabel, _ arrival: Timestamp?) {
         if case .problem(let fault) = response { statistics.count(fault.status) }
-        let status = UInt16(truncatingIfNeeded: response.status.code)
-        let kind = RequestKind(route: request.route, method: request.method, status: status)
+        let kind = RequestKind(route: request.route, method: request.method, status: response.status.rawValue)
         if let arrival {
             let duration = max(0, time.microsecondsSince1970 &- arrival.microsecondsSince1970)
             statistics.requests.record(checks: 0, [kind], duration: UInt64(duration) &* 1_000)
@@ -198,15 +196,4 @@ final class ResponseBatch {
         runs.removeAll(keepingCapacity: true)
         bytes.removeAll(keptCapacity: Self.keptCapacity)
     }
-}
-
-/// What metrics call a request.
-struct RequestLabel {
-    /// The route.
-    var route = RequestKind.Route.other
-    /// The method; a response to `HEAD` has no body.
-    var method = RequestKind.Method.other
-
-    /// Whether it is the most frequent kind.
-    var isCheck: Bool { route == .check && method == .post }
 }

@@ -12,7 +12,8 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
     package var requestsPerConnection = 100_000
-    /// How many connections there may be; one more ends the one that has been idle longest, or is closed unanswered.
+    /// How many connections there may be, of which each event loop has its share; one more ends the one of its event loop that
+    /// has been idle longest, or is closed unanswered.
     package var connections = 16_384
     /// How many of them may be from one address or, with IPv6, one /64 network; 0 for no limit of its own.
     ///

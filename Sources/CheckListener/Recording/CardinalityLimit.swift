@@ -1,11 +1,13 @@
 import Synchronization
 import UpdatePolicy
 
-/// The limit on the kinds of clients, beyond those that are known, that all recorders together keep apart in an hour.
+/// The kinds of clients that are kept apart: those that are known, and in an hour a bounded number of others, of all recorders
+/// together.
 ///
 /// Without a bound, clients that make their members up would fill the memory of the server and the disk of the database.
-/// What is known needs no place here, because there is a bound on it elsewhere: the kinds of the last days
-/// (``KnownKinds``), and for each release one kind that has nothing but its version.
+/// What is known needs no place here, because there is a bound on it elsewhere: the kinds of the last days, and for each
+/// release one kind that has nothing but its version. A kind is remembered by a hash of 64 bits with a secret, which nobody
+/// can aim at, so it takes a few bytes.
 final class CardinalityLimit: Sendable {
     /// What speaks for a kind that is not known.
     enum Standing {
@@ -40,6 +42,8 @@ final class CardinalityLimit: Sendable {
         let number: Int64
         var released: Pool
         var open: Pool
+        /// What has a place.
+        var kinds: Set<Int> = []
 
         init(number: Int64, maximum: Int) {
             self.number = number
@@ -48,60 +52,54 @@ final class CardinalityLimit: Sendable {
         }
     }
 
+    private struct State {
+        /// The kinds of the last days.
+        var known: Set<Int> = []
+        var hour: Hour
+    }
+
     private let maximum: Int
-    private let hour = Mutex<Hour?>(nil)
+    private let state: Mutex<State>
 
     /// Creates a limit of `maximum` kinds an hour.
     init(maximum: Int) {
         self.maximum = maximum
+        state = Mutex(State(hour: Hour(number: .min + 1, maximum: maximum)))
     }
 
     /// Whether no kind may be kept apart.
     var isZero: Bool { maximum == 0 }
 
+    /// Keeps these kinds apart from now on, whatever else comes.
+    func learn(_ kinds: [ClientKind]) {
+        let known = Set(kinds.map { kind in kind.bytes.withUnsafeBytes { CountTable<Int>.hash(of: $0) } })
+        state.withLock { $0.known = known }
+    }
+
+    /// Whether a kind is known, or has a place in an hour.
+    func holds(_ kind: Int, hour number: Int64) -> Bool {
+        state.withLock { state in
+            state.known.contains(kind) || number == state.hour.number && state.hour.kinds.contains(kind)
+        }
+    }
+
     /// Takes a place for a kind; `false` where there is none for it.
     ///
     /// - Parameters:
     ///   - standing: What speaks for the kind.
+    ///   - kind: Its hash.
     ///   - app: The app's bundle as the policy spells it.
     ///   - number: The hour. All places are free in a new one; a recorder may be late by an hour.
-    func acquire(_ standing: Standing, app: String, hour number: Int64) -> Bool {
-        hour.withLock { current in
-            var hour = current ?? Hour(number: number, maximum: maximum)
-            if number > hour.number || number < hour.number - 1 { hour = Hour(number: number, maximum: maximum) }
-            // Nothing else holds the dictionaries while they change, or they would be copied.
-            current = nil
-            defer { current = hour }
-            return standing == .released && hour.released.acquire(app) || hour.open.acquire(app)
+    func acquire(_ standing: Standing, kind: Int, app: String, hour number: Int64) -> Bool {
+        state.withLock { state in
+            if number > state.hour.number || number < state.hour.number - 1 {
+                state.hour = Hour(number: number, maximum: maximum)
+            }
+            guard standing == .released && state.hour.released.acquire(app) || state.hour.open.acquire(app) else {
+                return false
+            }
+            state.hour.kinds.insert(kind)
+            return true
         }
-    }
-}
-
-/// The kinds of clients that checked in the last days: they are kept apart whatever else comes.
-///
-/// A kind is known by a hash of 64 bits with a secret, which nobody can aim at, so a kind takes a few bytes.
-final class KnownKinds: Sendable {
-    private let hashes: Set<Int>
-
-    /// No kinds.
-    static let none = KnownKinds([])
-
-    /// These kinds.
-    init(_ kinds: [ClientKind]) {
-        hashes = Set(kinds.map { kind in kind.bytes.withUnsafeBytes { Self.hash($0) } })
-    }
-
-    /// How many kinds there are.
-    var count: Int { hashes.count }
-
-    /// Whether the kind with these bytes is among them.
-    func contains(_ kind: UnsafeRawBufferPointer) -> Bool {
-        !hashes.isEmpty && hashes.contains(Self.hash(kind))
-    }
-
-    private static func hash(_ kind: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: kind)
-        return hasher.finalize()
     }
 }

@@ -3,8 +3,8 @@ package import UpdatePolicy
 
 /// Counts the checks that one event loop answers, in memory.
 ///
-/// The event loop takes the lock for each check and finds it free, but for the moments in which the writer takes over a
-/// few hundred counts. Nothing is kept of a client but its kind, and of unknown apps and languages their names (``NamesOfUnknowns``).
+/// The event loop takes the lock for each check and finds it free, but for the moment in which the writer takes over what
+/// was counted. Nothing is kept of a client but its kind, and of unknown apps and languages their names (``NamesOfUnknowns``).
 package final class CheckRecorder: Sendable {
     /// Totals since the start, of checks.
     package struct Totals: Sendable {
@@ -26,35 +26,17 @@ package final class CheckRecorder: Sendable {
         }
     }
 
-    /// A part of what was counted in an hour.
-    package struct Piece: Sendable {
-        /// The hour, counted from 1970 in UTC.
-        package let hour: Int64
-        /// Checks by the bytes of a kind.
-        package fileprivate(set) var kinds = DrainedCounts<KindCounts>()
-        /// Messages by the key of a rule.
-        package fileprivate(set) var rules = DrainedCounts<SentCounts>()
-        /// Checks that are counted without a kind.
-        package fileprivate(set) var others = KindCounts.zero
-        /// Checks of kinds beyond the limit, by the bundle of their app.
-        package fileprivate(set) var merged = DrainedCounts<Int>()
-    }
-
     private struct State: Sendable {
         var current: HourlyCounts
         var finished: [HourlyCounts] = []
         var lockouts: [LockoutCounts] = []
         var totals = Totals()
-        var known = KnownKinds.none
         var scratch = ByteWriter()
         var unknowns = NamesOfUnknowns()
     }
 
     private let state: Mutex<State>
     private let limit: CardinalityLimit
-
-    /// The most keys that are taken over while the event loop may have to wait.
-    private static let keysPerPiece = 256
 
     /// Creates a recorder of at most as many new kinds as `limit` lets in.
     init(limit: CardinalityLimit) {
@@ -90,14 +72,13 @@ package final class CheckRecorder: Sendable {
             }
             if let bundle = answer.bundle {
                 client.writeKind(ofApp: bundle, to: &state.scratch)
-                let known = state.known
                 let isCounted = state.scratch.withBytes { kind in
                     state.current.kinds.count(
                         kind,
-                        mayInsert: {
-                            if known.contains(kind) { return true }
+                        mayInsert: { hash in
+                            if limit.holds(hash, hour: hour) { return true }
                             let isReleased = policy?.releaseVersion(of: client) != nil
-                            return limit.acquire(isReleased ? .released : .none, app: bundle, hour: hour)
+                            return limit.acquire(isReleased ? .released : .none, kind: hash, app: bundle, hour: hour)
                         },
                         { Self.add(counts.messages, counts.lockouts, to: &$0) }
                     )
@@ -109,7 +90,7 @@ package final class CheckRecorder: Sendable {
                     Client.writeCoarseKind(ofVersion: version, to: &state.scratch)
                     state.scratch.withBytes { kind in
                         _ = state.current.kinds.count(
-                            kind, mayInsert: { true },
+                            kind, mayInsert: { _ in true },
                             { Self.add(counts.messages, counts.lockouts, to: &$0) }
                         )
                     }
@@ -148,7 +129,7 @@ package final class CheckRecorder: Sendable {
     private static func countMerged(_ bundle: String, in state: inout State) {
         var bundle = bundle
         bundle.withUTF8 { bundle in
-            _ = state.current.merged.count(UnsafeRawBufferPointer(bundle), mayInsert: { true }, { $0 &+= 1 })
+            _ = state.current.merged.count(UnsafeRawBufferPointer(bundle), mayInsert: { _ in true }, { $0 &+= 1 })
         }
     }
 
@@ -160,13 +141,8 @@ package final class CheckRecorder: Sendable {
         guard let policy else { return 0 }
         var lockouts = 0
         for sent in answer.sent {
-            let lockout = sent.lockout ? 1 : 0
-            lockouts &+= lockout
-            guard let index = state.current.indexOfRule(sent.id, in: policy) else { continue }
-            state.current.rules.count(at: index) { counts in
-                counts.sent &+= 1
-                counts.lockouts &+= lockout
-            }
+            if sent.lockout { lockouts &+= 1 }
+            state.current.count(sent.id, isLockout: sent.lockout, of: policy)
         }
         return lockouts
     }
@@ -196,19 +172,8 @@ package final class CheckRecorder: Sendable {
     /// Begins another hour; the counts of the one before stay until they are taken over.
     @inline(never)
     private func roll(_ state: inout State, to hour: Int64) {
-        if !state.current.isDrained { state.finished.append(state.current) }
+        if !state.current.isEmpty { state.finished.append(state.current) }
         state.current = HourlyCounts(hour: hour)
-    }
-
-    /// Keeps these kinds apart from now on, whatever else comes.
-    func learn(_ known: KnownKinds) {
-        let before = state.withLock { state in
-            let before = state.known
-            state.known = known
-            return before
-        }
-        // Freed here, and not while the event loop waits.
-        withExtendedLifetime(before) {}
     }
 
     // MARK: Taking over
@@ -228,35 +193,13 @@ package final class CheckRecorder: Sendable {
         }
     }
 
-    /// Takes over everything else that was counted, in pieces, so that the event loop never waits for long.
-    package func drain(at now: Timestamp, _ body: (Piece) -> Void) {
+    /// Takes over everything else that was counted.
+    package func drain(at now: Timestamp) -> [HourlyCounts] {
         let hour = HourlyCounts.hour(of: now)
-        state.withLock { state in
-            if state.current.hour < hour { roll(&state, to: hour) }
+        return state.withLock { state in
+            roll(&state, to: max(hour, state.current.hour))
+            defer { state.finished = [] }
+            return state.finished
         }
-        while true {
-            let piece = state.withLock { Self.nextPiece(&$0) }
-            guard let piece else { return }
-            body(piece)
-        }
-    }
-
-    private static func nextPiece(_ state: inout State) -> Piece? {
-        if !state.finished.isEmpty {
-            let piece = take(from: &state.finished[0])
-            if state.finished[0].isDrained { state.finished.removeFirst() }
-            return piece
-        }
-        return state.current.isDrained ? nil : take(from: &state.current)
-    }
-
-    private static func take(from hour: inout HourlyCounts) -> Piece {
-        var piece = Piece(hour: hour.hour)
-        hour.kinds.drain(limit: keysPerPiece, into: &piece.kinds)
-        hour.rules.drain(limit: keysPerPiece, into: &piece.rules)
-        hour.merged.drain(limit: keysPerPiece, into: &piece.merged)
-        piece.others = hour.others
-        hour.others = .zero
-        return piece
     }
 }

@@ -4,15 +4,15 @@ package import UpdatePolicy
 /// The recorders of a server's checks, one for each event loop.
 package struct CheckRecorders: Sendable {
     private let recorders: [ObjectIdentifier: CheckRecorder]
+    private let limit: CardinalityLimit
 
     /// Creates the recorders.
     ///
     /// - Parameters:
     ///   - eventLoopGroup: The event loops that answer checks.
-    ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known; a kind counts
-    ///     for each event loop that meets it.
+    ///   - maximumKinds: How many kinds of clients are kept apart in an hour, beyond those that are known.
     package init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
-        let limit = CardinalityLimit(maximum: maximumKinds)
+        limit = CardinalityLimit(maximum: maximumKinds)
         var recorders: [ObjectIdentifier: CheckRecorder] = [:]
         for eventLoop in eventLoopGroup.makeIterator() {
             recorders[ObjectIdentifier(eventLoop)] = CheckRecorder(limit: limit)
@@ -26,10 +26,7 @@ package struct CheckRecorders: Sendable {
     }
 
     /// Keeps these kinds apart from now on, whatever else comes.
-    package func learn(_ kinds: [ClientKind]) {
-        let known = KnownKinds(kinds)
-        for recorder in recorders.values { recorder.learn(known) }
-    }
+    package func learn(_ kinds: [ClientKind]) { limit.learn(kinds) }
 
     /// The totals of all recorders since the start.
     package var totals: CheckRecorder.Totals {
@@ -48,8 +45,6 @@ package struct CheckRecorders: Sendable {
     /// Takes over what was counted for lockouts since the last time.
     package func drainLockouts() -> [LockoutCounts] { recorders.values.flatMap { $0.drainLockouts() } }
 
-    /// Takes over everything else that was counted since the last time, in pieces, so that no event loop waits for long.
-    package func drain(at now: Timestamp, _ body: (CheckRecorder.Piece) -> Void) {
-        for recorder in recorders.values { recorder.drain(at: now, body) }
-    }
+    /// Takes over everything else that was counted since the last time.
+    package func drain(at now: Timestamp) -> [HourlyCounts] { recorders.values.flatMap { $0.drain(at: now) } }
 }

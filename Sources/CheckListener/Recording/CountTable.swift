@@ -1,24 +1,21 @@
 import Glibc
 
-/// Numbers that are kept by keys of bytes, and handed over piece by piece.
+/// Numbers that are kept by keys of bytes.
 ///
-/// An open-addressed hash table over one array of bytes: counting under a key that is known allocates nothing. Clients
-/// choose the keys, so the hash is Swift's, which has a secret. Keys stay when their numbers are handed over, so that
-/// the table knows how many there were.
-struct CountTable<Counts: Sendable>: Sendable {
+/// An open-addressed hash table over one array of bytes: counting under a key that is there allocates nothing. Clients
+/// choose the keys, so the hash is Swift's, which has a secret.
+package struct CountTable<Counts: Sendable>: Sendable {
     private struct Entry: Sendable {
         let hash: Int
         let start: Int
         let end: Int
         var counts: Counts
-        var isCounted = false
     }
 
     private let zero: Counts
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
     private var slots: [Int32]
-    private var counted: [Int32] = []
 
     /// Creates an empty table; `zero` is what counting under a key begins with.
     init(zero: Counts) {
@@ -27,35 +24,34 @@ struct CountTable<Counts: Sendable>: Sendable {
     }
 
     /// How many keys there are.
-    var count: Int { entries.count }
+    package var count: Int { entries.count }
 
-    /// Whether nothing was counted since everything was handed over.
-    var isDrained: Bool { counted.isEmpty }
+    /// What `transform` makes of each key and its numbers.
+    package func map<Result>(_ transform: (ArraySlice<UInt8>, Counts) -> Result) -> [Result] {
+        entries.map { transform(bytes[$0.start..<$0.end], $0.counts) }
+    }
+
+    @inline(__always)
+    static func hash(of key: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: key)
+        return hasher.finalize()
+    }
 
     /// Counts under a key.
     ///
     /// - Parameters:
     ///   - key: The bytes, which are copied where they are new.
-    ///   - mayInsert: Asked whether a key that is new may be added.
+    ///   - mayInsert: Asked, with its hash, whether a key that is new may be added.
     ///   - change: Adds to the numbers.
     /// - Returns: Whether it was counted: `false` for a new key that may not be added.
     @inline(__always)
     mutating func count(
         _ key: UnsafeRawBufferPointer,
-        mayInsert: () -> Bool,
+        mayInsert: (Int) -> Bool,
         _ change: (inout Counts) -> Void
     ) -> Bool {
-        guard let index = index(of: key, mayInsert: mayInsert) else { return false }
-        count(at: index, change)
-        return true
-    }
-
-    /// The index of a key, which stays; nil for a new key that may not be added.
-    @inline(__always)
-    mutating func index(of key: UnsafeRawBufferPointer, mayInsert: () -> Bool) -> Int? {
-        var hasher = Hasher()
-        hasher.combine(bytes: key)
-        let hash = hasher.finalize()
+        let hash = Self.hash(of: key)
         var slot = hash & (slots.count &- 1)
         var index = Int(slots[slot])
         while index >= 0, !isKey(index, key, hash) {
@@ -63,30 +59,11 @@ struct CountTable<Counts: Sendable>: Sendable {
             index = Int(slots[slot])
         }
         if index < 0 {
-            guard mayInsert() else { return nil }
+            guard mayInsert(hash) else { return false }
             index = insert(key, hash)
         }
-        return index
-    }
-
-    /// Counts under the key with an index.
-    @inline(__always)
-    mutating func count(at index: Int, _ change: (inout Counts) -> Void) {
-        if !entries[index].isCounted {
-            entries[index].isCounted = true
-            counted.append(Int32(truncatingIfNeeded: index))
-        }
         change(&entries[index].counts)
-    }
-
-    /// Hands over the numbers of up to `limit` keys, which begin at zero again.
-    mutating func drain(limit: Int, into drained: inout DrainedCounts<Counts>) {
-        for _ in 0..<min(limit, counted.count) {
-            let index = Int(counted.removeLast())
-            drained.append(bytes[entries[index].start..<entries[index].end], entries[index].counts)
-            entries[index].counts = zero
-            entries[index].isCounted = false
-        }
+        return true
     }
 
     @inline(__always)
@@ -117,28 +94,5 @@ struct CountTable<Counts: Sendable>: Sendable {
         var slot = entries[index].hash & (slots.count - 1)
         while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = Int32(index)
-    }
-}
-
-/// Keys with their numbers, as a table hands them over: the bytes of all keys in one array.
-package struct DrainedCounts<Counts: Sendable>: Sendable {
-    private var bytes: [UInt8] = []
-    private var ends: [(end: Int, counts: Counts)] = []
-
-    /// How many keys there are; a key may be among them several times.
-    package var count: Int { ends.count }
-
-    mutating func append(_ key: ArraySlice<UInt8>, _ counts: Counts) {
-        bytes.append(contentsOf: key)
-        ends.append((bytes.count, counts))
-    }
-
-    /// What `transform` makes of each key and its numbers.
-    package func map<Result>(_ transform: (ArraySlice<UInt8>, Counts) -> Result) -> [Result] {
-        var start = 0
-        return ends.map { end, counts in
-            defer { start = end }
-            return transform(bytes[start..<end], counts)
-        }
     }
 }

@@ -1,35 +1,38 @@
 package import UpdatePolicy
 
-/// What one recorder counted in an hour.
+/// What one recorder counted in an hour, or in the part of it since its counts were taken over.
 package struct HourlyCounts: Sendable {
     /// The hour, counted from 1970 in UTC.
-    let hour: Int64
-    var kinds = CountTable(zero: KindCounts.zero)
-    var rules = CountTable(zero: SentCounts.zero)
+    package let hour: Int64
+    /// Checks by the bytes of a kind.
+    package internal(set) var kinds = CountTable(zero: KindCounts.zero)
     /// Checks of apps that the policy does not list, and of kinds beyond the limit.
-    var others = KindCounts.zero
-    /// Checks of kinds beyond the limit, by app.
-    var merged = CountTable(zero: 0)
-
-    /// Where the rules of the policy are in the table of rules.
-    private var ruleIndexes = RuleIndexCache()
+    package internal(set) var others = KindCounts.zero
+    /// Checks of kinds beyond the limit, by the bundle of their app.
+    package internal(set) var merged = CountTable(zero: 0)
+    private var policies: [RuleCounts] = []
+    /// That of the policy that came last.
+    private var serialNumber: UInt64?
 
     init(hour: Int64) {
         self.hour = hour
     }
 
-    /// The index of a rule in the table of rules.
+    /// Whether nothing was counted.
+    var isEmpty: Bool { kinds.count == 0 && others == .zero && policies.isEmpty }
+
+    /// Counts a message of a rule.
     @inline(__always)
-    mutating func indexOfRule(_ rule: RuleID, in policy: CompiledPolicy) -> Int? {
-        if let index = ruleIndexes.index(of: rule, in: policy) { return index }
-        var key = policy.key(of: rule)
-        let index = key.withUTF8 { rules.index(of: UnsafeRawBufferPointer($0), mayInsert: { true }) }
-        if let index { ruleIndexes.set(index, of: rule, in: policy) }
-        return index
+    mutating func count(_ rule: RuleID, isLockout: Bool, of policy: CompiledPolicy) {
+        if serialNumber != policy.serialNumber {
+            serialNumber = policy.serialNumber
+            policies.append(RuleCounts(policy: policy))
+        }
+        policies[policies.count &- 1].count(rule, isLockout: isLockout)
     }
 
-    /// Whether nothing was counted since everything was handed over.
-    var isDrained: Bool { kinds.isDrained && rules.isDrained && merged.isDrained && others == .zero }
+    /// Messages by the key of a rule, which may be there several times.
+    package var rules: [(rule: String, counts: SentCounts)] { policies.flatMap(\.all) }
 
     /// The hour that a time is in.
     package static func hour(of time: Timestamp) -> Int64 {
@@ -66,35 +69,35 @@ package struct SentCounts: Sendable, Equatable {
     package internal(set) var lockouts = 0
 }
 
-/// The indexes of the rules of one policy in a table of counts.
-///
-/// So a rule's key is looked up once after each change of the policy, and not for each message.
-private struct RuleIndexCache: Sendable {
-    private var policy: UInt64?
-    /// By the index of the app, after those for every app, and by the index of the rule; -1 where it is not known.
-    private var indexes: [[Int32]] = []
+/// How often the messages of the rules of one policy were sent.
+private struct RuleCounts: Sendable {
+    let policy: CompiledPolicy
+    /// By the index of the app, after those for every app, and by the index of the rule.
+    private var counts: [[SentCounts]] = []
+    private var counted: [RuleID] = []
 
-    /// The index of a rule; nil where it has not been set for this policy.
-    @inline(__always)
-    func index(of id: RuleID, in policy: CompiledPolicy) -> Int? {
-        let group = Int(id.app) &+ 1
-        let rule = Int(id.index)
-        guard self.policy == policy.serialNumber, group < indexes.count, rule < indexes[group].count else { return nil }
-        let index = Int(indexes[group][rule])
-        return index < 0 ? nil : index
+    init(policy: CompiledPolicy) {
+        self.policy = policy
     }
 
-    /// Sets the index of a rule, and forgets those of other policies.
-    mutating func set(_ index: Int, of id: RuleID, in policy: CompiledPolicy) {
-        if self.policy != policy.serialNumber {
-            self.policy = policy.serialNumber
-            indexes = []
-        }
-        let group = Int(id.app) + 1
-        let rule = Int(id.index)
-        if group >= indexes.count { indexes += [[Int32]](repeating: [], count: group + 1 - indexes.count) }
-        let missing = rule + 1 - indexes[group].count
-        if missing > 0 { indexes[group] += [Int32](repeating: -1, count: missing) }
-        indexes[group][rule] = Int32(truncatingIfNeeded: index)
+    @inline(__always)
+    mutating func count(_ rule: RuleID, isLockout: Bool) {
+        let group = Int(rule.app) &+ 1
+        let index = Int(rule.index)
+        if group >= counts.count || index >= counts[group].count { makeRoom(group, index) }
+        if counts[group][index].sent == 0 { counted.append(rule) }
+        counts[group][index].sent &+= 1
+        if isLockout { counts[group][index].lockouts &+= 1 }
+    }
+
+    @inline(never)
+    private mutating func makeRoom(_ group: Int, _ index: Int) {
+        if group >= counts.count { counts += [[SentCounts]](repeating: [], count: group + 1 - counts.count) }
+        let missing = index + 1 - counts[group].count
+        if missing > 0 { counts[group] += [SentCounts](repeating: .zero, count: missing) }
+    }
+
+    var all: [(rule: String, counts: SentCounts)] {
+        counted.map { (policy.key(of: $0), counts[Int($0.app) + 1][Int($0.index)]) }
     }
 }

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import Synchronization
 
 /// What the package listener has counted since it started.
@@ -51,7 +50,7 @@ final class EventLoopStatistics: Sendable {
     let requests = RequestRecorder()
 
     /// Counts a problem document, and the refusal that its status stands for.
-    func count(_ response: HTTPResponseStatus) {
+    func count(_ response: Status) {
         guard let status = ProblemStatus(response) else { return }
         problems.increment(status)
         if let reason = RefusalReason(status: status) {

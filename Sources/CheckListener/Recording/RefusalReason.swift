@@ -1,5 +1,3 @@
-import NIOHTTP1
-
 /// Why a request was refused or a connection was closed.
 package enum RefusalReason: Int, Sendable, CaseIterable {
     /// The limit of connections was reached, and none was idle.
@@ -87,26 +85,26 @@ package enum ProblemStatus: Int, Sendable, CaseIterable {
     case unavailable
 
     /// The status code.
-    package var code: Int { Int(response.code) }
+    package var code: Int { Int(response.rawValue) }
 
     /// The status of a response.
-    var response: HTTPResponseStatus {
+    var response: Status {
         switch self {
         case .badRequest: .badRequest
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
-        case .contentTooLarge: .payloadTooLarge
+        case .contentTooLarge: .contentTooLarge
         case .uriTooLong: .uriTooLong
         case .unsupportedMediaType: .unsupportedMediaType
         case .tooManyRequests: .tooManyRequests
-        case .headerFieldsTooLarge: .requestHeaderFieldsTooLarge
-        case .unavailable: .serviceUnavailable
+        case .headerFieldsTooLarge: .headerFieldsTooLarge
+        case .unavailable: .unavailable
         }
     }
 
     /// The status of a response; nil for one that is no problem of the public listener.
-    init?(_ response: HTTPResponseStatus) {
+    init?(_ response: Status) {
         guard let status = Self.allCases.first(where: { $0.response == response }) else { return nil }
         self = status
     }

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import Synchronization
 
 /// Counts the requests that one event loop answers.
@@ -45,18 +44,6 @@ package struct RequestKind: Hashable, Sendable {
         case lookup = "/lookup"
         case gate = "/v1/gate"
         case other = "other"
-
-        /// The route of a request target.
-        init(target: String) {
-            self =
-                switch RequestTarget(target).path {
-                case .check: .check
-                case .legacyCheck: .legacyCheck
-                case .gate: .gate
-                case .feed(let subject): subject.kind
-                case nil: .other
-                }
-        }
     }
 
     /// The method; those that no route knows are one.
@@ -65,15 +52,6 @@ package struct RequestKind: Hashable, Sendable {
         case head = "HEAD"
         case post = "POST"
         case other = "_OTHER"
-
-        init(_ method: HTTPMethod) {
-            switch method {
-            case .GET: self = .get
-            case .HEAD: self = .head
-            case .POST: self = .post
-            default: self = .other
-            }
-        }
     }
 
     /// The route of the request.

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import UpdateFeeds
 import UpdatePolicy
 
@@ -16,22 +15,15 @@ final class FeedRequest: Sendable {
     let knownAnswers: IfNoneMatch
     private let query: Substring
 
-    init(_ subject: FeedSubject, target: String, query: Substring, _ fields: HTTPHeaders) {
+    /// - Parameter values: The values of the header fields of a name.
+    init(_ subject: FeedSubject, _ target: RequestTarget, values: (StaticString) -> [String]) {
         self.subject = subject
-        self.target = target
-        self.query = query
-        let languages = fields["accept-language"]
+        self.target = target.text
+        query = target.query
+        let languages = values("accept-language")
         acceptLanguage = languages.isEmpty ? nil : languages.joined(separator: ",")
-        userAgent = fields.first(name: "user-agent")
-        knownAnswers = IfNoneMatch(fields["if-none-match"])
-    }
-
-    /// The document that says nothing to the client of a request, so that it survives being refused; nil where no update
-    /// client asks.
-    static func withoutNews(_ head: HTTPRequestHead) -> (contentType: String, bytes: [UInt8])? {
-        let target = RequestTarget(head.uri)
-        guard case .feed(let subject) = target.path else { return nil }
-        return FeedRequest(subject, target: head.uri, query: target.query, head.headers).withoutNews
+        userAgent = values("user-agent").first
+        knownAnswers = IfNoneMatch(values("if-none-match"))
     }
 
     /// The document that says nothing to the client; nil for a document of the app's own.

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import UpdatePolicy
 
 /// The question of a gateway: whether the client of a request to another server is locked out.
@@ -7,7 +6,7 @@ import UpdatePolicy
 /// it is whole.
 final class GateRequest: Sendable {
     /// The fields that say what the query does not.
-    private static let fields: [(field: String, member: ClientField)] = [
+    private static let fields: [(field: StaticString, member: ClientField)] = [
         ("app-bundle", .bundle), ("app-version", .version), ("app-build", .build), ("app-platform", .platform),
         ("app-os", .os), ("app-region", .region), ("app-install", .install),
     ]
@@ -15,10 +14,11 @@ final class GateRequest: Sendable {
     private let query: Substring
     private let values: [(member: ClientField, values: [String])]
 
-    init(_ query: Substring, _ headers: HTTPHeaders) {
+    /// - Parameter find: The values of the header fields of a name.
+    init(_ query: Substring, values find: (StaticString) -> [String]) {
         self.query = query
-        values = Self.fields.compactMap { field, member in
-            let values = headers[field]
+        self.values = Self.fields.compactMap { field, member in
+            let values = find(field)
             return values.isEmpty ? nil : (member, values)
         }
     }
@@ -29,10 +29,10 @@ final class GateRequest: Sendable {
     /// Reads the client.
     ///
     /// - Returns: The status of a refusal; nil where the question is not whole.
-    func read(into client: inout Client) -> HTTPResponseStatus? {
+    func read(into client: inout Client) -> Status? {
         let query = LenientQuery(query)
         guard query.isWhole else { return nil }
-        var refusal = HTTPResponseStatus.forbidden
+        var refusal = Status.forbidden
         var named: Set<String> = []
         do throws(ClientError) {
             for (name, value) in query.members where !value.isEmpty {

@@ -5,15 +5,9 @@ import UpdatePolicy
 /// Sources: [RFC 9110, 7.2](https://www.rfc-editor.org/rfc/rfc9110#section-7.2) and
 /// [RFC 3986, 3.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2).
 enum HostField {
-    /// Whether a value of the field is one; it may be empty.
+    /// Whether the bytes of a value of the field are one; it may be empty.
     ///
     /// A server that does not refuse the others may understand them differently from a proxy before it.
-    static func isValid(_ value: String) -> Bool {
-        var value = value
-        return value.withUTF8 { isValid(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Whether the bytes of a value of the field are one.
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
         // Nearly every one is a plain name.
         if value.end(of: .name, from: 0) == value.count { return true }

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import UpdatePolicy
 
 /// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
@@ -6,13 +5,13 @@ import UpdatePolicy
 /// It is as small as a reference: a connection has room for several, and every reader of requests may throw one.
 struct RequestFault: Error, Hashable {
     private final class Content: Sendable {
-        let status: HTTPResponseStatus
+        let status: Status
         let detail: String
         let header: (name: String, value: String)?
         let document: (contentType: String, bytes: [UInt8])?
 
         init(
-            _ status: HTTPResponseStatus,
+            _ status: Status,
             _ detail: String,
             _ header: (name: String, value: String)?,
             _ document: (contentType: String, bytes: [UInt8])?
@@ -27,7 +26,7 @@ struct RequestFault: Error, Hashable {
     private let content: Content
 
     init(
-        _ status: HTTPResponseStatus,
+        _ status: Status,
         _ detail: String,
         header: (name: String, value: String)? = nil,
         document: (contentType: String, bytes: [UInt8])? = nil
@@ -36,7 +35,7 @@ struct RequestFault: Error, Hashable {
     }
 
     /// The status of the answer.
-    var status: HTTPResponseStatus { content.status }
+    var status: Status { content.status }
     /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
     var detail: String { content.detail }
     /// A header that goes with the status (`Allow`, `Accept-Encoding`).
@@ -79,7 +78,7 @@ extension RequestFault {
     ///
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
     var problemDocument: String {
-        let (title, detail) = (JSONString.literal(status.reasonPhrase), JSONString.literal(detail))
-        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(detail)}"#
+        let (title, detail) = (JSONString.literal(status.reason), JSONString.literal(detail))
+        return #"{"type":"about:blank","title":\#(title),"status":\#(status.rawValue),"detail":\#(detail)}"#
     }
 }

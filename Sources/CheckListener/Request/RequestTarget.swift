@@ -10,6 +10,8 @@ struct RequestTarget {
         case feed(FeedSubject)
     }
 
+    /// All of it, as it was sent.
+    let text: String
     /// Where it leads; nil where nothing is.
     let path: Path?
     /// What is behind the question mark.
@@ -18,6 +20,7 @@ struct RequestTarget {
     /// Takes a target apart that is in origin form or absolute form
     /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
     init(_ target: String) {
+        text = target
         var rest = target[...]
         if !target.utf8.starts(with: "/".utf8), let authority = Self.startOfAuthority(target) {
             let afterScheme = target[authority...]
@@ -31,6 +34,18 @@ struct RequestTarget {
         } else {
             path = Path(String(rest))
             query = ""
+        }
+    }
+
+    /// What metrics call the route.
+    var kind: RequestKind.Route {
+        switch path {
+        case .check: .check
+        case .legacyCheck: .legacyCheck
+        case .gate: .gate
+        case .feed(.format), .feed(.template): .feed
+        case .feed(.lookup): .lookup
+        case nil: .other
         }
     }
 
@@ -66,14 +81,6 @@ enum FeedSubject {
     case template(bundle: String, name: String)
     /// A look-up in the App Store of a country.
     case lookup(country: String?)
-
-    /// What metrics call the route.
-    var kind: RequestKind.Route {
-        switch self {
-        case .format, .template: .feed
-        case .lookup: .lookup
-        }
-    }
 
     /// `/v1/feeds/BUNDLE/NAME`, `/CC/lookup`, `//lookup` or `/CC//lookup`.
     fileprivate init?(path: String) {

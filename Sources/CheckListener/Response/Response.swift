@@ -1,8 +1,14 @@
-import NIOHTTP1
+/// What comes of a request.
+enum Outcome {
+    /// It is answered.
+    case now(Response)
+    /// What answers it is made first.
+    indirect case later(LaterAnswer)
+}
 
-/// The answer to a request, before it is written: what a responder returns and ``ResponseWriter`` writes.
-enum Response {
-    /// The usual answer of a check, which nobody keeps: 200, and the body that ``CheckResponder`` has just made.
+/// The answer to a request, before it is written: what ``Responder`` returns and ``ResponseWriter`` writes.
+enum Response: Sendable {
+    /// The usual answer of a check, which nobody keeps: 200, and the body that ``Responder`` has just made.
     case check(revision: Int64?)
     /// A problem document, or what is sent in place of one.
     case problem(RequestFault)
@@ -33,7 +39,7 @@ enum Response {
     }
 
     /// The status.
-    var status: HTTPResponseStatus {
+    var status: Status {
         switch self {
         case .check: .ok
         case .problem(let fault): fault.status
@@ -42,18 +48,10 @@ enum Response {
     }
 }
 
-/// What came of a request.
-enum ResponseOutcome {
-    /// It is answered.
-    case answered(Response)
-    /// What answers it is to be made first.
-    case awaits(DocumentQuestion)
-}
-
 /// What a response says, but for what every response says and for the connection.
-struct ResponseHead {
+struct ResponseHead: Sendable {
     /// The status.
-    var status = HTTPResponseStatus.ok
+    var status = Status.ok
     /// The type of the body; nil where the response has none, and no length either.
     var contentType: String?
     /// The name of the content, by which caches may keep it as long as they ask each time whether it still holds; nil:
@@ -68,10 +66,10 @@ struct ResponseHead {
 }
 
 /// Where the body of a response is.
-enum ResponseBody {
+enum ResponseBody: Sendable {
     /// It has none.
     case none
-    /// ``CheckResponder`` has just made it.
+    /// ``Responder`` has just made it.
     case answer
     /// Here.
     case bytes([UInt8])
@@ -85,4 +83,44 @@ enum ConnectionHeader: Equatable {
     case keepAlive
     /// The connection ends after this response.
     case close
+}
+
+/// The statuses that the public listener answers with.
+enum Status: UInt16, Sendable {
+    case ok = 200
+    case noContent = 204
+    case notModified = 304
+    case badRequest = 400
+    case forbidden = 403
+    case notFound = 404
+    case methodNotAllowed = 405
+    case requestTimeout = 408
+    case contentTooLarge = 413
+    case uriTooLong = 414
+    case unsupportedMediaType = 415
+    case upgradeRequired = 426
+    case tooManyRequests = 429
+    case headerFieldsTooLarge = 431
+    case unavailable = 503
+
+    /// What stands behind the number.
+    var reason: String {
+        switch self {
+        case .ok: "OK"
+        case .noContent: "No Content"
+        case .notModified: "Not Modified"
+        case .badRequest: "Bad Request"
+        case .forbidden: "Forbidden"
+        case .notFound: "Not Found"
+        case .methodNotAllowed: "Method Not Allowed"
+        case .requestTimeout: "Request Timeout"
+        case .contentTooLarge: "Payload Too Large"
+        case .uriTooLong: "URI Too Long"
+        case .unsupportedMediaType: "Unsupported Media Type"
+        case .upgradeRequired: "Upgrade Required"
+        case .tooManyRequests: "Too Many Requests"
+        case .headerFieldsTooLarge: "Request Header Fields Too Large"
+        case .unavailable: "Service Unavailable"
+        }
+    }
 }

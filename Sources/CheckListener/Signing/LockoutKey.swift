@@ -1,5 +1,4 @@
 import CNIOBoringSSL
-import Synchronization
 import UpdatePolicy
 
 /// A key that signs lockouts: ECDSA with P-256 and SHA-256, by the BoringSSL that swift-nio-ssl is built with.
@@ -113,19 +112,4 @@ package final class LockoutKey: @unchecked Sendable {
 }
 
 /// The key that signs lockouts now; nil: there is none that can be used.
-package final class CurrentLockoutKey: Sendable {
-    private let key: Mutex<LockoutKey?>
-
-    /// Begins with a key.
-    package init(_ key: LockoutKey?) {
-        self.key = Mutex(key)
-    }
-
-    /// The key of the next signature.
-    package var value: LockoutKey? { key.withLock { $0 } }
-
-    /// Signs with another key from now on.
-    package func replace(with new: LockoutKey) {
-        key.withLock { $0 = new }
-    }
-}
+package typealias CurrentLockoutKey = Current<LockoutKey?>

@@ -1,5 +1,5 @@
+import CNIOBoringSSL
 package import NIOSSL
-import Synchronization
 package import UpdatePolicy
 
 /// A TLS certificate with its key.
@@ -56,66 +56,71 @@ package struct TLSCertificate: Sendable {
         return warnings
     }
 
-    /// The bits of the modulus in a SubjectPublicKeyInfo
-    /// ([RFC 5280, 4.1.2.7](https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.7)); nil where it holds no RSA key.
+    /// The bits of the modulus in a SubjectPublicKeyInfo; nil where it holds no RSA key.
     static func rsaBits(ofPublicKeyInfo bytes: [UInt8]) -> Int? {
-        var reader = DERReader(bytes[...])
-        guard var info = reader.element(0x30), var algorithm = info.element(0x30),
-            algorithm.element(0x06)?.rest.elementsEqual(rsaEncryption) == true,
-            let bitString = info.element(0x03)
-        else { return nil }
-        // The first byte of a bit string counts its unused bits.
-        var keyReader = DERReader(bitString.rest.dropFirst())
-        guard var key = keyReader.element(0x30), let modulus = key.element(0x02) else { return nil }
-        let digits = modulus.rest.drop { $0 == 0 }
-        return digits.first.map { digits.count * 8 - $0.leadingZeroBitCount }
+        let key = bytes.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return d2i_PUBKEY(nil, &start, bytes.count)
+        }
+        guard let key else {
+            ERR_clear_error()
+            return nil
+        }
+        defer { EVP_PKEY_free(key) }
+        return EVP_PKEY_id(key) == EVP_PKEY_RSA ? Int(EVP_PKEY_bits(key)) : nil
     }
-
-    /// 1.2.840.113549.1.1.1
-    private static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
 }
 
 /// The TLS certificate of new connections; open connections keep theirs.
-package final class CurrentTLSCertificate: Sendable {
-    private let certificate: Mutex<TLSCertificate>
+package typealias CurrentTLSCertificate = Current<TLSCertificate>
 
-    /// Begins with a certificate.
-    package init(_ certificate: TLSCertificate) {
-        self.certificate = Mutex(certificate)
+/// The certificates of a file, in the order in which clients are sent them.
+package struct CertificateChain {
+    private let certificates: [NIOSSLCertificate]
+
+    package init(_ certificates: [NIOSSLCertificate]) {
+        self.certificates = certificates
     }
 
-    /// The certificate of the next connection.
-    package var value: TLSCertificate {
-        certificate.withLock { $0 }
-    }
-
-    /// Uses another certificate from the next connection on.
-    package func replace(with new: TLSCertificate) {
-        certificate.withLock { $0 = new }
-    }
-}
-
-/// Reads elements of ASN.1 in the distinguished encoding, one after the other.
-private struct DERReader {
-    private(set) var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
-
-    /// The content of the next element; nil when it has another tag or is not complete.
-    mutating func element(_ tag: UInt8) -> DERReader? {
-        guard rest.popFirst() == tag, let first = rest.popFirst() else { return nil }
-        var length = Int(first)
-        if first >= 0x80 {
-            guard first & 0x7F <= 3, rest.count >= Int(first & 0x7F) else { return nil }
-            length = 0
-            for _ in 0..<(first & 0x7F) {
-                length = length << 8 | Int(rest.removeFirst())
+    /// The number, from 1 on, of the first certificate whose signature is not that of the next one, or of itself where its
+    /// names or its key identifiers say that it signed itself; nil where all are right.
+    ///
+    /// The signature of a last one that somebody else signed cannot be verified here.
+    package func firstFault() throws -> Int? {
+        var parsed: [OpaquePointer] = []
+        defer { for certificate in parsed { X509_free(certificate) } }
+        for certificate in certificates {
+            let bytes = try certificate.toDERBytes()
+            let pointer = bytes.withUnsafeBufferPointer { bytes in
+                var start = bytes.baseAddress
+                return d2i_X509(nil, &start, bytes.count)
             }
+            guard let pointer else { return parsed.count + 1 }
+            parsed.append(pointer)
         }
-        guard rest.count >= length else { return nil }
-        defer { rest = rest.dropFirst(length) }
-        return DERReader(rest.prefix(length))
+        return parsed.indices.first { index in
+            let certificate = parsed[index]
+            if Self.signsItself(certificate) { return !Self.isVerified(certificate, by: certificate) }
+            guard index + 1 < parsed.count else { return false }
+            let next = parsed[index + 1]
+            return !Self.isIssued(certificate, by: next) || !Self.isVerified(certificate, by: next)
+        }.map { $0 + 1 }
+    }
+
+    private static func signsItself(_ certificate: OpaquePointer) -> Bool {
+        if isIssued(certificate, by: certificate) { return true }
+        guard let own = X509_get0_subject_key_id(certificate), let issuer = X509_get0_authority_key_id(certificate)
+        else { return false }
+        return ASN1_OCTET_STRING_cmp(own, issuer) == 0
+    }
+
+    private static func isIssued(_ certificate: OpaquePointer, by issuer: OpaquePointer) -> Bool {
+        X509_NAME_cmp(X509_get_issuer_name(certificate), X509_get_subject_name(issuer)) == 0
+    }
+
+    private static func isVerified(_ certificate: OpaquePointer, by issuer: OpaquePointer) -> Bool {
+        guard let key = X509_get_pubkey(issuer) else { return false }
+        defer { EVP_PKEY_free(key) }
+        return X509_verify(certificate, key) == 1
     }
 }

@@ -81,17 +81,8 @@ package struct BrakeFile: Sendable, Equatable {
         }
         // A pipe would be waited for.
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .present(why: "") }
-        return .present(why: (try? reason()) ?? "")
-    }
-
-    private func reason() throws -> String {
-        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.nonBlocking, .closeOnExec])
-        return try file.closeAfter {
-            var bytes = [UInt8](repeating: 0, count: Self.longestReason)
-            let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
-            let text = String(decoding: bytes[..<count], as: UTF8.self)
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
-        }
+        let reason = (try? WholeFile.read(path, upTo: Self.longestReason).bytes) ?? []
+        return .present(why: String(decoding: reason, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     /// Puts the brake on, or says another reason where it is on.
@@ -112,14 +103,7 @@ package struct BrakeFile: Sendable, Equatable {
     }
 
     private func put(_ text: String) throws {
-        let unfinished = "\(path).\(UUID().uuidString).new"
-        do {
-            try Self.append(text, to: unfinished)
-            guard rename(unfinished, path) == 0 else { throw Errno(rawValue: errno) }
-        } catch {
-            unlink(unfinished)
-            throw error
-        }
+        try WholeFile.replace(path, with: text.utf8, permissions: [.ownerReadWrite, .groupRead, .otherRead])
     }
 
     /// Takes the brake off.
@@ -134,14 +118,10 @@ package struct BrakeFile: Sendable, Equatable {
 
     /// Appends a line to the record beside the brake. Where that cannot be, the brake counts all the same.
     package func record(_ line: String) {
-        try? Self.append(line + "\n", to: path + ".log")
-    }
-
-    private static func append(_ text: String, to path: String) throws {
-        let file = try FileDescriptor.open(
-            FilePath(path), .writeOnly, options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
+        let file = try? FileDescriptor.open(
+            FilePath(path + ".log"), .writeOnly, options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
-        try file.closeAfter { _ = try file.writeAll(text.utf8) }
+        _ = try? file?.closeAfter { try file?.writeAll((line + "\n").utf8) }
     }
 }

@@ -7,20 +7,11 @@ import UpdatePolicy
 /// Counts the checks of a server: owns the recorders of its event loops, the totals of what was answered, and those of written
 /// and dropped counts.
 final class CheckCounting: Sendable {
-    private struct Outcome: Sendable {
-        var written = 0
-        var dropped = 0
-        var lastWritten: Timestamp?
-        var isWritable: Bool?
-        var blownFuses = 0
-        var fuseFailures = 0
-    }
-
     /// The recorders of the event loops.
     let recorders: CheckRecorders
     /// How many kinds of the last days are always counted separately, on each event loop.
     let maximumKnownKinds: Int
-    private let outcome = Mutex(Outcome())
+    private let delivered = Mutex(CountingTotals())
     private let answered = Mutex(AnswerTotals())
 
     /// Creates the recorders.
@@ -40,23 +31,18 @@ final class CheckCounting: Sendable {
     }
 
     /// The totals since the start.
-    var status: CountingStatus {
-        var status = CountingStatus()
-        let totals = recorders.totals
-        status.recorded = totals.recorded
-        status.unlistedApp = totals.unlistedApp
-        status.beyondBound = totals.beyondBound
-        status.unreadableVersion = totals.unreadableVersion
-        outcome.withLock { outcome in
-            status.written = outcome.written
-            status.dropped = outcome.dropped
-            status.lastWritten = outcome.lastWritten
-            status.isWritable = outcome.isWritable
-            status.blownFuses = outcome.blownFuses
-            status.fuseFailures = outcome.fuseFailures
-        }
-        return status
+    var totals: CountingTotals {
+        var totals = delivered.withLock { $0 }
+        let counted = recorders.totals
+        totals.recorded = counted.recorded
+        totals.unlistedApp = counted.unlistedApp
+        totals.beyondBound = counted.beyondBound
+        totals.unreadableVersion = counted.unreadableVersion
+        return totals
     }
+
+    /// Notes what became of counts.
+    func note(_ change: (inout CountingTotals) -> Void) { delivered.withLock { change(&$0) } }
 
     /// What the checks that were taken by ``drain(at:)`` were answered.
     var answers: AnswerTotals { answered.withLock { $0 } }
@@ -64,25 +50,19 @@ final class CheckCounting: Sendable {
     /// Takes everything that was counted since the previous call.
     func drain(at now: Timestamp) -> CountBatch {
         var batch = CountBatch()
-        recorders.drain(at: now) { piece in
-            let hour = HourlyCounts.start(of: piece.hour)
-            batch.checks += piece.kinds.map { key, counts in
-                Self.count(hour, ClientKind(bytes: key), counts)
-            }
-            if piece.others != .zero {
-                batch.checks.append(Self.count(hour, nil, piece.others))
-            }
-            batch.merged += piece.merged.map { bundle, checks in
+        for counts in recorders.drain(at: now) {
+            let hour = HourlyCounts.start(of: counts.hour)
+            batch.checks += counts.kinds.map { Self.count(hour, ClientKind(bytes: $0), $1) }
+            if counts.others != .zero { batch.checks.append(Self.count(hour, nil, counts.others)) }
+            batch.merged += counts.merged.map { bundle, checks in
                 MergedCount(hour: hour, bundle: String(decoding: bundle, as: UTF8.self), checks: checks)
             }
-            batch.rules += piece.rules.map { key, counts in
-                RuleCount(
-                    hour: hour, rule: String(decoding: key, as: UTF8.self), sent: counts.sent, lockouts: counts.lockouts
-                )
+            batch.rules += counts.rules.map { rule, counts in
+                RuleCount(hour: hour, rule: rule, sent: counts.sent, lockouts: counts.lockouts)
             }
         }
         batch.lockouts = Self.bounded(recorders.drainLockouts())
-        answered.withLock { $0.add(batch, at: now) }
+        answered.withLock { $0.add(batch) }
         return batch
     }
 
@@ -123,29 +103,32 @@ final class CheckCounting: Sendable {
     private static func count(_ hour: Timestamp, _ kind: ClientKind?, _ counts: KindCounts) -> CheckCount {
         CheckCount(hour: hour, kind: kind, checks: counts.checks, messages: counts.messages, lockouts: counts.lockouts)
     }
+}
 
-    /// Notes that the database has the counts of this many more checks.
-    func noteWritten(_ checks: Int, at now: Timestamp) {
-        outcome.withLock { outcome in
-            outcome.written += checks
-            outcome.lastWritten = now
-            outcome.isWritable = true
-        }
-    }
+/// The totals of counting, in checks since the server started, as `/policy` shows them.
+struct CountingTotals: Sendable, Encodable {
+    /// Checks that were answered and counted in memory.
+    var recorded = 0
+    /// Those among them whose app the policy does not list; they are counted without their kind.
+    var unlistedApp = 0
+    /// Those among them whose kind is beyond the bound on kinds; they are counted without their kind.
+    var beyondBound = 0
+    /// Those among them that named a version which cannot be read.
+    var unreadableVersion = 0
+    /// Checks whose counts the database has.
+    var written = 0
+    /// Checks whose counts were dropped, because the database could not be written.
+    var dropped = 0
+    /// When the database was written last; nil before the first time.
+    var lastWritten: Timestamp?
+    /// Whether the last attempt to write succeeded; nil before the first one.
+    var writable: Bool?
+    /// Rules whose fuse has blown because of what this server wrote.
+    var blownFuses = 0
+    /// Attempts to judge the fuses that failed.
+    var fuseFailures = 0
 
-    /// Notes that fuses were judged, and how many have blown; nil: they could not be judged.
-    func noteFuses(blown: Int?) {
-        outcome.withLock { outcome in
-            outcome.blownFuses += blown ?? 0
-            if blown == nil { outcome.fuseFailures += 1 }
-        }
-    }
-
-    /// Notes that writing to the database failed, and that the counts of this many checks were dropped.
-    func noteFailure(dropped checks: Int) {
-        outcome.withLock { outcome in
-            outcome.dropped += checks
-            outcome.isWritable = false
-        }
+    private enum CodingKeys: CodingKey {
+        case recorded, unlistedApp, beyondBound, written, dropped, lastWritten, writable
     }
 }

@@ -6,11 +6,6 @@ import UpdatePolicy
 
 /// Writes counts from the recorders to the database, over its own connection.
 actor CountDelivery {
-    /// Set once all of a batch was sent and nothing but the commit is left.
-    private final class CommitMark: Sendable {
-        let isReached = Atomic(false)
-    }
-
     /// The database did not take a batch in time.
     private struct TooSlow: Error, CustomStringConvertible {
         let limit: Duration
@@ -23,6 +18,8 @@ actor CountDelivery {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private var connection: PostgresConnection?
+    private var delivering: Task<Void, Never>?
+    private var isOver = false
     private var backlog = CountBacklog()
     private var droppedInOutage = 0
     private var fusesAreJudged = true
@@ -31,14 +28,9 @@ actor CountDelivery {
     private var lastSighting: ContinuousClock.Instant?
     private static let timeBetweenSightings: Duration = .seconds(30)
 
-    /// Creates a delivery.
-    ///
     /// - Parameters:
-    ///   - database: Where the database is, asked before each connection.
-    ///   - counting: What is counted.
+    ///   - database: Where the database is, asked before each connection; may bring the database up.
     ///   - server: What this server calls itself, and the revision that answers; nil while there is none.
-    ///   - clock: The time.
-    ///   - logger: Where dropped counts are logged.
     init(
         database: @escaping @Sendable () async throws -> PostgresConfiguration,
         counting: CheckCounting,
@@ -53,21 +45,47 @@ actor CountDelivery {
         self.logger = logger
     }
 
-    /// Writes what was counted since the last time, and now and then that this server is there.
+    /// Writes at each interval until the task is cancelled.
+    nonisolated func run(every interval: Duration) async {
+        while (try? await Task.sleep(for: interval)) != nil { await deliver(isLast: false) }
+    }
+
+    /// Writes what was counted since the last time, and now and then that this server is there. One delivery waits for the one
+    /// before, and none is cut short by the cancellation of its caller.
     ///
     /// - Parameters:
     ///   - isLast: Whether what cannot be written now is lost.
     ///   - limit: How long writing may take, connecting included.
     func deliver(isLast: Bool, within limit: Duration = .seconds(5)) async {
+        let before = delivering
+        let task = Task {
+            await before?.value
+            await deliverNow(isLast: isLast, within: limit)
+        }
+        delivering = task
+        await task.value
+    }
+
+    private func deliverNow(isLast: Bool, within limit: Duration) async {
+        guard !isOver else { return }
+        isOver = isLast
         let batch = backlog.nextBatch(adding: counting.drain(at: clock()))
         if !batch.isEmpty {
             let (outcome, error) = await write(batch, within: limit)
             let dropped = backlog.attemptEnded(outcome, isLast: isLast)
             if let error {
-                counting.noteFailure(dropped: dropped)
+                counting.note { totals in
+                    totals.dropped += dropped
+                    totals.writable = false
+                }
                 report(dropped, error)
             } else {
-                counting.noteWritten(batch.totalChecks, at: clock())
+                let now = clock()
+                counting.note { totals in
+                    totals.written += batch.totalChecks
+                    totals.lastWritten = now
+                    totals.writable = true
+                }
                 reportSuccess()
                 await blowFuses(within: limit)
             }
@@ -96,7 +114,7 @@ actor CountDelivery {
         } catch  where !isCommitted.load(ordering: .acquiring) {
             await disconnect()
             if let blown = blow.withLock(\.self), blown.rules > 0 { unanswered.append(blown) }
-            counting.noteFuses(blown: nil)
+            counting.note { $0.fuseFailures += 1 }
             logger.log(
                 level: fusesAreJudged ? .warning : .debug, "The fuses of lockouts cannot be judged",
                 metadata: ["error": "\(error)"]
@@ -127,7 +145,7 @@ actor CountDelivery {
     }
 
     private func countBlown(_ number: Int) {
-        counting.noteFuses(blown: number)
+        counting.note { $0.blownFuses += number }
         if number > 0 {
             logger.error(
                 "Fuses have blown: lockouts were removed; the history has the figures",
@@ -137,13 +155,20 @@ actor CountDelivery {
     }
 
     private func write(_ batch: CountBatch, within limit: Duration) async -> (CountBacklog.Outcome, (any Error)?) {
-        let mark = CommitMark()
+        // All of the batch was sent, and nothing but the commit is left.
+        let isSent = Atomic(false)
         do {
-            try await run(within: limit) { try await self.attempt(batch, mark) }
+            try await run(within: limit) {
+                let connection = try await self.connected()
+                try await connection.transaction { session in
+                    try CountStore.add(batch, session)
+                    isSent.store(true, ordering: .releasing)
+                }
+            }
             return (.written, nil)
         } catch {
             await disconnect()
-            return (mark.isReached.load(ordering: .acquiring) ? .unknown : .notWritten, error)
+            return (isSent.load(ordering: .acquiring) ? .unknown : .notWritten, error)
         }
     }
 
@@ -176,14 +201,6 @@ actor CountDelivery {
         }
     }
 
-    private func attempt(_ batch: CountBatch, _ mark: CommitMark) async throws {
-        let connection = try await connected()
-        try await connection.transaction { session in
-            try CountStore.add(batch, session)
-            mark.isReached.store(true, ordering: .releasing)
-        }
-    }
-
     private func connected() async throws -> PostgresConnection {
         if let connection, await connection.isHealthy { return connection }
         let connection = try await PostgresConnection.connect(try await database(), logger: logger)
@@ -213,5 +230,54 @@ actor CountDelivery {
         guard droppedInOutage > 0 else { return }
         logger.notice("Counts of checks are written again", metadata: ["counts.dropped": "\(droppedInOutage)"])
         droppedInOutage = 0
+    }
+}
+
+/// Decides about counts that could not be written: they are kept for one more attempt, then dropped.
+///
+/// So a restart of the database loses no counts, and memory stays bounded during a long outage. A batch that may have been
+/// written is never written again: a count that is too low does less harm than one that is too high.
+struct CountBacklog: Sendable {
+    /// How an attempt to write ended.
+    enum Outcome: Sendable {
+        case written
+        /// Nothing was written.
+        case notWritten
+        /// The connection was lost during the commit.
+        case unknown
+    }
+
+    private var kept = CountBatch()
+    private var fresh = CountBatch()
+
+    /// The batch to write now.
+    ///
+    /// - Parameter counts: What was counted since the attempt before.
+    mutating func nextBatch(adding counts: CountBatch) -> CountBatch {
+        fresh = counts
+        var batch = kept
+        batch.append(fresh)
+        return batch
+    }
+
+    /// Notes how writing the batch ended.
+    ///
+    /// - Parameter isLast: Whether there will be no other attempt.
+    /// - Returns: How many checks are dropped.
+    mutating func attemptEnded(_ outcome: Outcome, isLast: Bool) -> Int {
+        defer { fresh = CountBatch() }
+        switch outcome {
+        case .written:
+            kept = CountBatch()
+            return 0
+        case .notWritten where !isLast:
+            let dropped = kept.totalChecks
+            kept = fresh
+            return dropped
+        case .notWritten, .unknown:
+            let dropped = kept.totalChecks + fresh.totalChecks
+            kept = CountBatch()
+            return dropped
+        }
     }
 }

@@ -1,58 +1,37 @@
 import Logging
 import PolicyStore
 import Postgres
-import ServiceLifecycle
 import UpdatePolicy
 
 /// Keeps the tables of counts small: merges kinds beyond the limit of a day, turns hours into days, and deletes old days.
 /// Also reads the known kinds of clients, which are always counted separately.
 ///
 /// All servers of a database try this; one at a time does it. Days are those of the database's clock.
-struct CountRollUp: Service {
-    private let database: @Sendable () async throws -> PostgresConfiguration
-    private let daysKept: Int
-    private let counting: CheckCounting
-    private let logger: Logger
+struct CountRollUp: Sendable {
+    /// Where the database is, asked before each connection; may bring the database up.
+    let database: @Sendable () async throws -> PostgresConfiguration
+    /// How many days are kept, the current one not counted.
+    let daysKept: Int
+    /// Receives the known kinds.
+    let counting: CheckCounting
+    let logger: Logger
 
     /// The time from the start of a server to its first roll-up.
     private static let firstDelay: Duration = .seconds(60)
     /// The time between two roll-ups.
     private static let interval: Duration = .seconds(3_600)
 
-    /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - database: Where the database is, asked before each connection; may bring the database up.
-    ///   - daysKept: How many days are kept, the current one not counted.
-    ///   - counting: Receives the known kinds.
-    ///   - logger: Where failures are logged.
-    init(
-        database: @escaping @Sendable () async throws -> PostgresConfiguration,
-        daysKept: Int,
-        counting: CheckCounting,
-        logger: Logger
-    ) {
-        self.database = database
-        self.daysKept = daysKept
-        self.counting = counting
-        self.logger = logger
-    }
-
-    /// Rolls up at each interval until graceful shutdown.
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            // The database may not be there yet; an hour later, or in a minute, that is a fault.
-            await attempt("The kinds of clients of the last days cannot be read", .debug) {
-                try await learn($0)
+    /// Rolls up at each interval until the task is cancelled.
+    func run() async {
+        // The database may not be there yet; an hour later, or in a minute, that is a fault.
+        await attempt("The kinds of clients of the last days cannot be read", .debug) { try await learn($0) }
+        try? await Task.sleep(for: Self.firstDelay)
+        while !Task.isCancelled {
+            await attempt("The counts of checks cannot be rolled up", .warning) { connection in
+                try await rollUp(connection)
+                try await learn(connection)
             }
-            try? await Task.sleep(for: Self.firstDelay)
-            while !Task.isCancelled {
-                await attempt("The counts of checks cannot be rolled up", .warning) { connection in
-                    try await rollUp(connection)
-                    try await learn(connection)
-                }
-                try? await Task.sleep(for: Self.interval)
-            }
+            try? await Task.sleep(for: Self.interval)
         }
     }
 
@@ -63,15 +42,7 @@ struct CountRollUp: Service {
         _ body: (PostgresConnection) async throws -> Void
     ) async {
         do {
-            let connection = try await PostgresConnection.connect(try await database(), logger: logger)
-            let result: Result<Void, any Error>
-            do {
-                result = .success(try await body(connection))
-            } catch {
-                result = .failure(error)
-            }
-            await connection.close()
-            try result.get()
+            try await PostgresConnection.with(try await database(), logger: logger, body)
         } catch {
             if !Task.isCancelled { logger.log(level: level, failure, metadata: ["error": "\(error)"]) }
         }

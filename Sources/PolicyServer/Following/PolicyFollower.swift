@@ -1,15 +1,13 @@
-import Glibc
 import Logging
 import PolicyStore
 import Postgres
-import ServiceLifecycle
 import UpdatePolicy
 
-/// Keeps the live policy at what the database holds: performs the operations of ``FollowerState``.
+/// Keeps the live policy at what the database holds.
 ///
 /// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
 /// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
-struct PolicyFollower: Service {
+struct PolicyFollower: Sendable {
     /// Where the database is, asked before each connection; may bring the database up.
     let database: @Sendable () async throws -> PostgresConfiguration
     let policy: LivePolicy
@@ -17,8 +15,6 @@ struct PolicyFollower: Service {
     let logger: Logger
     /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
     var file: LastGoodPolicyFile?
-    /// Knows where checks are asked; nil: nowhere.
-    var serving: ServingState?
     var tls: ReloadedCertificate?
     var lockoutKey: ReloadedLockoutKey?
     /// Notes which policy is taken, in case that the server dies of it; nil: nothing does.
@@ -28,111 +24,182 @@ struct PolicyFollower: Service {
     /// How many requests were answered so far.
     var answered: @Sendable () -> Int = { 0 }
 
+    var reload = ReloadDecision()
+    var answerTimeout = AdaptiveTimeout()
+    /// A policy that is replaced is kept until the next wait is over, so that its last reference is not dropped, and its many
+    /// objects are not freed, by a check on an event loop.
+    var kept: CompiledPolicy?
+
     /// How connections are attempted, so that one is there soon after the network is.
     private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
 
-    /// Follows the database until graceful shutdown.
-    func run() async throws {
-        defer { policy.noteFollowerStep(nextDue: nil) }
-        await cancelWhenGracefulShutdown {
-            var generator = SystemRandomNumberGenerator()
-            var state = FollowerState()
-            var connection: PostgresConnection?
-            // A policy that is replaced is kept until the next wait is over, so that its last reference is not dropped, and
-            // its many objects are not freed, by a check on an event loop.
-            var kept = policy.current
-            while !Task.isCancelled {
-                let event: FollowerState.Event
-                do {
-                    event = try await perform(state.operation, on: &connection)
-                } catch {
-                    guard !Task.isCancelled else { break }
-                    event = .failed(
-                        reason: Self.reason(error), isConnectionUsable: await connection?.isHealthy ?? false,
-                        isTimeout: (error as? PostgresError)?.code == .timeout
-                    )
-                }
-                switch event {
-                case .connected, .waited:
-                    withExtendedLifetime(kept) {}
-                    kept = policy.current
-                default:
-                    break
-                }
-                for note in state.handle(event, at: clock(), using: &generator) { await report.take(note, connection) }
-                if let connection, state.mode != .noneThroughPooler { await announce(after: event, over: connection) }
-            }
-            withExtendedLifetime(kept) {}
-            await connection?.close()
-        }
+    /// A kind of failure, in words for the log.
+    private enum Failure: String {
+        case connecting = "The database cannot be reached"
+        case connection = "The connection to the database broke"
+        case loading = "The policy cannot be loaded"
+        case compiling = "The newest policy cannot be used"
     }
 
-    private var report: FollowerReport { FollowerReport(policy: policy, clock: clock, logger: logger) }
-
-    /// What went wrong, and who knows more where rights are missing.
-    private static func reason(_ error: any Error) -> String {
-        (error as? PostgresError)?.sqlState == .insufficientPrivilege
-            ? "\(error); `\(PrintedCommand("migrate --status"))` names the rights that the role lacks" : "\(error)"
-    }
-
-    private func perform(
-        _ operation: FollowerState.Operation,
-        on current: inout PostgresConnection?
-    ) async throws -> FollowerState.Event {
-        policy.noteFollowerStep(nextDue: .now + operation.timeLimit)
-        if case .connect(let delay) = operation {
-            await current?.close()
-            current = nil
-            try await Task.sleep(for: delay)
-            let connection = try await connect()
-            current = connection
-            return .connected(isStandby: await connection.isHotStandby ?? false)
-        }
-        guard let connection = current else { throw PostgresError(.closed, "there is no connection") }
-        switch operation {
-        case .connect: preconditionFailure("it is performed above")
-        case .detectPooler:
-            return .pooler(isPresent: try await connection.isPooled())
-        case .listen:
+    /// Follows the database until the task is cancelled.
+    mutating func run() async {
+        defer { policy.update { $0.followerDue = nil } }
+        var generator = SystemRandomNumberGenerator()
+        var backoff = ReconnectBackoff()
+        while !Task.isCancelled {
+            var failure = Failure.connecting
             do {
-                try await connection.listen(PolicyReader.channel)
-                return .listening
-            } catch let error as PostgresError where error.code == .server {
-                return .listenRefused("\(error)")
+                let connection = try await connect()
+                backoff.reset()
+                failure = .connection
+                do {
+                    try await follow(connection)
+                } catch {
+                    await connection.close()
+                    throw error
+                }
+            } catch {
+                guard !Task.isCancelled else { return }
+                failed(failure, Self.reason(error))
+                policy.update { $0.databaseIsReachable = false }
             }
-        case .readVersion(let limit):
-            let begin = ContinuousClock.now
-            let (version, databaseClock) = try await connection.withSession(waitingUpTo: limit) { [clock] session in
-                try PolicyReader.versionAndClock(session, machine: clock)
-            }
-            let duration = ContinuousClock.now - begin
-            report.polled(databaseClock)
-            if let end = trial?.heldUntil(version.token) { return .heldBack(version, until: end, after: duration) }
-            return .version(version, answering: earlierPolicy, after: duration)
-        case .detectPrimary:
-            return .primary(try await !connection.withSession { try PolicyReader.isStandby($0) })
-        case .load:
-            return try await load(connection)
-        case .wait(let limit):
-            _ = try await connection.notifications(waitingUpTo: limit)
-            return .waited(isStandby: await connection.isHotStandby ?? false)
+            takeStep(within: Self.connectingLimit)
+            try? await Task.sleep(for: backoff.nextDelay(using: &generator))
         }
+    }
+
+    // MARK: Steps
+
+    /// Before it connects, the follower asks where the database is. That may start a private one and migrate it, and name
+    /// servers that do not answer take minutes.
+    private static let connectingLimit: Duration = .seconds(600)
+
+    /// Notes that a step begins, and how long it may take before the follower counts as stalled: at least twice as long as its
+    /// own bounds allow.
+    private func takeStep(within limit: Duration = .seconds(30)) {
+        policy.update { $0.followerDue = .now + limit }
     }
 
     private func connect() async throws -> PostgresConnection {
+        takeStep(within: Self.connectingLimit)
         let configuration = try await database()
-        return try await Self.attempts.firstSuccess(
-            of: { try await PostgresConnection.connect(configuration, logger: logger) },
+        let connection = try await Self.attempts.firstSuccess(
+            of: { [logger] in try await PostgresConnection.connect(configuration, logger: logger) },
             onFailure: { error in
                 guard !Task.isCancelled else { return }
-                policy.noteFollowerStep(nextDue: .now + FollowerState.Operation.connect(after: .zero).timeLimit)
-                report.failed(.connecting, "\(error)")
+                takeStep(within: Self.connectingLimit)
+                failed(.connecting, "\(error)")
             }
         )
+        let address = await connection.address
+        policy.update { status in
+            status.databaseIsReachable = true
+            status.databaseAddress = address
+        }
+        logger.notice("Connected to the database")
+        await warnOfFaults(connection)
+        return connection
+    }
+
+    /// Follows over one connection until that breaks.
+    private mutating func follow(_ connection: PostgresConnection) async throws {
+        var mode = NotificationMode.unknown
+        kept = policy.current
+        while true {
+            let next = try await self.mode(after: mode, connection)
+            if next != mode {
+                logger.notice(
+                    "Following the policy of the database", metadata: ["database.changes": "\(next.description)"])
+            }
+            mode = next
+            do {
+                try await look(connection, mode)
+            } catch {
+                guard await connection.isHealthy else { throw error }
+                try Task.checkCancellation()
+                failed(.loading, Self.reason(error))
+            }
+            takeStep()
+            _ = try await connection.notifications(waitingUpTo: mode.pollInterval)
+            withExtendedLifetime(kept) {}
+            kept = policy.current
+        }
+    }
+
+    /// How changes are noticed from now on.
+    ///
+    /// A standby that is promoted keeps its connections, so that is decided again from time to time.
+    private func mode(
+        after mode: NotificationMode,
+        _ connection: PostgresConnection
+    ) async throws -> NotificationMode {
+        let isStandby = await connection.isHotStandby ?? false
+        guard mode == .unknown || mode == .noneOnStandby else { return mode }
+        guard !isStandby else { return .noneOnStandby }
+        takeStep()
+        guard try await !connection.isPooled() else { return .noneThroughPooler }
+        takeStep()
+        do {
+            try await connection.listen(PolicyReader.channel)
+            return .notifications
+        } catch let error as PostgresError where error.code == .server {
+            logger.notice("The database refuses to notify", metadata: ["error": "\(error)"])
+            return .refused
+        }
+    }
+
+    /// Reads the version of the policy, and loads the policy if it is another one that is to be taken.
+    private mutating func look(_ connection: PostgresConnection, _ mode: NotificationMode) async throws {
+        takeStep()
+        let version = try await readVersion(connection)
+        let heldUntil = trial?.heldUntil(version.token)
+        if let heldUntil { heldBack(version, until: heldUntil) }
+        // A pooler might give the name of the session to others.
+        if mode != .noneThroughPooler { await announce(connection) }
+        guard heldUntil == nil else { return }
+        let seenAt = clock()
+        let answering = earlierPolicy
+        var isPrimary: Bool?
+        while true {
+            switch reload.verdict(on: version, inPlaceOf: answering, at: seenAt, isPrimary: isPrimary) {
+            case .upToDate:
+                return policy.update { status in
+                    status.failure = nil
+                    status.source = .database
+                }
+            case .wait:
+                if let time = reload.takesUnedited(version) { unedited(takenAt: time) }
+                return
+            case .mustKnowPrimary:
+                takeStep()
+                isPrimary = try await !connection.withSession { try PolicyReader.isStandby($0) }
+            case .load:
+                // The statements of a load have a bound each.
+                takeStep(within: .seconds(120))
+                try await load(connection)
+                if mode != .noneThroughPooler { await announce(connection) }
+                return
+            }
+        }
+    }
+
+    private mutating func readVersion(_ connection: PostgresConnection) async throws -> PolicyVersion {
+        let begin = ContinuousClock.now
+        do {
+            let (version, databaseClock) = try await connection.withSession(waitingUpTo: answerTimeout.limit) {
+                [clock] session in try PolicyReader.versionAndClock(session, machine: clock)
+            }
+            answerTimeout.answered(after: .now - begin)
+            polled(databaseClock)
+            return version
+        } catch let error as PostgresError where error.code == .timeout {
+            answerTimeout.ranOut()
+            throw error
+        }
     }
 
     /// Reads the policy, compiles it, and puts it in the place of the one that answers.
-    private func load(_ connection: PostgresConnection) async throws -> FollowerState.Event {
+    private mutating func load(_ connection: PostgresConnection) async throws {
         let start = ContinuousClock.now
         let reading = try await read(connection)
         var replaced: PolicyVersion?
@@ -143,42 +210,50 @@ struct PolicyFollower: Service {
             compiled = try await reading.compile()
         } catch {
             trial?.abandon(reading.version)
-            return .rejected(reading.version, reason: "\(error)")
+            reload.rejected(reading.version)
+            return failed(.compiling, "\(error)", rejecting: reading.version.revision)
         }
         policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
         trial?.taken(reading.version, at: .now, answered: answered())
-        report.loaded(compiled, reading.amount, insteadOf: replaced)
+        reload.loaded(reading.version)
+        if let replaced {
+            logger.warning(
+                "The policy of the database does not continue the one before, and is in its place now",
+                metadata: ["policy.replaced": "\(replaced.revision)", "policy.revision": "\(compiled.revision)"]
+            )
+        }
+        logger.notice(
+            "Loaded the policy",
+            metadata: [
+                "policy.revision": "\(compiled.revision)", "policy.apps": "\(compiled.appCount)",
+                "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.amount)",
+            ]
+        )
         if compiled.hasFuses, !countsChecks {
             logger.warning("No fuse blows by what this server answers: with --count-interval 0 it counts no checks")
         }
-        return .loaded(reading.version)
     }
 
-    /// Names the revision that answers in the session, for `versiongate status`; a pooler might give the name to others.
-    private func announce(after event: FollowerState.Event, over connection: PostgresConnection) async {
-        switch event {
-        case .version, .heldBack, .loaded:
-            guard let current = policy.current else { return }
-            let status = policy.status
-            // A connection that is lost here is noticed by what comes next.
-            let session = ServerSession.Description(
-                revision: current.revision,
-                address: ServingState.name(serving),
-                databaseClockOffset: status.databaseClockOffset ?? 0,
-                faults: (tls?.fault == nil ? [] : [.certificate]) + (status.fileFault == nil ? [] : [.disk])
-                    + (status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
-                    + (status.isHoldingBack ? [.revision] : []) + (current.hasFuses && !countsChecks ? [.counts] : [])
-            )
-            try? await session.make(over: connection)
-        default:
-            break
-        }
+    /// Names the revision that answers in the session, for `versiongate status`.
+    private func announce(_ connection: PostgresConnection) async {
+        guard let current = policy.current else { return }
+        let status = policy.status
+        // A connection that is lost here is noticed by what comes next.
+        let session = ServerSession.Description(
+            revision: current.revision,
+            address: status.serverName,
+            databaseClockOffset: status.databaseClockOffset ?? 0,
+            faults: (tls?.fault == nil ? [] : [.certificate]) + (status.fileFault == nil ? [] : [.disk])
+                + (status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
+                + (status.isHoldingBack ? [.revision] : []) + (current.hasFuses && !countsChecks ? [.counts] : [])
+        )
+        try? await session.make(over: connection)
     }
 
     /// The version that answers until the database gives a policy: that of the file, also before the file is read.
     private var earlierPolicy: PolicyVersion? {
         if let current = policy.current { return current.version }
-        guard !policy.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
+        guard !policy.status.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
         return version
     }
 
@@ -189,18 +264,14 @@ struct PolicyFollower: Service {
     ) async throws -> PolicyVersion? {
         var before = policy.current?.version
         if case .policy(let version) = file?.occupant { before = version }
-        guard let before else { return nil }
-        switch before.succession(of: next) {
-        case .continues: return nil
-        case .breaks: return before
-        case .historyKnows:
-            do {
-                return try await connection.withSession { try PolicyReader.isInHistory(before, $0) } ? nil : before
-            } catch let error as PostgresError where error.code == .server {
-                // An older schema, or a role that may not ask, keeps no policy from being loaded.
-                logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
-                return nil
-            }
+        guard let before, before.revision > 0, before.token != next.token else { return nil }
+        guard before.revision < next.revision else { return before }
+        do {
+            return try await connection.withSession { try PolicyReader.isInHistory(before, $0) } ? nil : before
+        } catch let error as PostgresError where error.code == .server {
+            // An older schema, or a role that may not ask, keeps no policy from being loaded.
+            logger.debug("The database does not say whether its policy continues", metadata: ["error": "\(error)"])
+            return nil
         }
     }
 
@@ -212,6 +283,80 @@ struct PolicyFollower: Service {
             return .update(update, of: current)
         }
         return .whole(try await PolicyReader.policy(connection))
+    }
+
+    // MARK: What is told
+
+    /// What went wrong, and who knows more where rights are missing.
+    private static func reason(_ error: any Error) -> String {
+        (error as? PostgresError)?.sqlState == .insufficientPrivilege
+            ? "\(error); `\(PrintedCommand("migrate --status"))` names the rights that the role lacks" : "\(error)"
+    }
+
+    private func failed(_ failure: Failure, _ reason: String, rejecting rejected: Int64? = nil) {
+        failed("\(failure.rawValue)", reason, rejecting: rejected)
+    }
+
+    /// Notes what went wrong, and logs it once for as long as it stays the same.
+    private func failed(_ message: Logger.Message, _ reason: String, rejecting rejected: Int64? = nil) {
+        let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
+        let answer =
+            policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
+        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
+        policy.update { $0.fail(reason, rejecting: rejected, at: clock()) }
+    }
+
+    private func unedited(takenAt time: Timestamp) {
+        let reason =
+            "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
+            + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
+        // It stays so for a while, and fails once.
+        if policy.status.failure?.reason != reason { failed("The database holds no policy yet", reason) }
+    }
+
+    /// Notes that a policy is not taken because servers died of it, and says once what ends that.
+    private func heldBack(_ version: PolicyVersion, until end: Timestamp) {
+        let reason =
+            "servers with this state folder ended twice within 10 minutes while they began to answer by revision"
+            + " \(version.revision), so it is held back, and the policy before it answers with its lockouts as plain"
+            + " messages; that ends by itself at \(end), or with the next edit: if somebody killed the servers, any edit"
+            + " will do, else change what ends them"
+        policy.update { $0.heldBack = version }
+        guard policy.status.failure?.reason != reason else { return }
+        logger.critical(
+            "A revision that ends servers is held back",
+            metadata: ["policy.revision": "\(version.revision)", "reason": "\(reason)"]
+        )
+        policy.update { $0.fail(reason, at: clock()) }
+    }
+
+    /// Warns of what is wrong in the database, which is no reason to answer nothing.
+    private func warnOfFaults(_ connection: PostgresConnection) async {
+        let faults = try? await connection.transaction(.repeatableReadReadOnly) { try SchemaFault.all($0) }
+        for fault in faults ?? [] where fault.isDangerous || fault.stopsServers {
+            logger.warning(
+                fault.isDangerous
+                    ? "The rights in the database are not safe" : "This database cannot be followed",
+                metadata: ["fault": "\(fault.fault)", "remedy": "\(fault.remedy)"]
+            )
+        }
+    }
+
+    /// Notes that the database answered, and says once that its clock is off.
+    private func polled(_ databaseClock: DatabaseClock) {
+        func isOff(_ offset: Double?) -> Bool { offset.map { abs($0) > DatabaseClock.tolerance } ?? false }
+        let wasOff = policy.update { status in
+            defer {
+                status.lastPolledAt = clock()
+                status.databaseClockOffset = databaseClock.offset
+            }
+            return isOff(status.databaseClockOffset)
+        }
+        guard !wasOff, isOff(databaseClock.offset) else { return }
+        logger.warning(
+            "The clocks of this machine and the database differ; checks go by this one, edits by that one",
+            metadata: ["database.clock.offset": "\(Int(databaseClock.offset.rounded())) s"]
+        )
     }
 }
 

@@ -85,21 +85,3 @@ struct ReloadDecision {
         rejected = version
     }
 }
-
-extension PolicyVersion {
-    /// How a policy stands to one that answered before it.
-    enum Succession {
-        /// It is the same, or it was edited on from there, or nothing was ever edited before.
-        case continues
-        /// It is of a lower revision, or of another history: what was there before is lost.
-        case breaks
-        /// Only the history of its database knows.
-        case historyKnows
-    }
-
-    /// How the policy of another version stands to this one.
-    func succession(of next: PolicyVersion) -> Succession {
-        if revision == 0 || token == next.token { return .continues }
-        return revision < next.revision ? .historyKnows : .breaks
-    }
-}

@@ -32,7 +32,9 @@ struct LastGoodPolicyFile: Sendable {
 
     struct Header: StoredRow {
         static let blank = Header(revision: 0, token: "")
-        static let members: [StoredMember<Header>] = [.required("revision", \.revision), .required("token", \.token)]
+        static let members: [StoredMember<Header>] = [
+            .value("revision", \.revision, isRequired: true), .value("token", \.token, isRequired: true),
+        ]
 
         var revision: Int64
         var token: String
@@ -71,8 +73,7 @@ struct LastGoodPolicyFile: Sendable {
         }
         let contents: Data
         do {
-            let file = try StateFile.open(path).file
-            contents = try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: true).readToEnd() ?? Data()
+            contents = Data(try WholeFile.read(path).bytes)
         } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {
@@ -164,12 +165,7 @@ struct LastGoodPolicyFile: Sendable {
     private static func occupant(at path: String) -> Occupant {
         let start: Data
         do {
-            let file = try StateFile.open(path).file
-            start = try file.closeAfter {
-                var bytes = Data(count: 512)
-                let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
-                return bytes.prefix(count)
-            }
+            start = Data(try WholeFile.read(path, upTo: 512).bytes)
         } catch {
             return error as? Errno == .noSuchFileOrDirectory ? .nothing : .unknown
         }
@@ -197,7 +193,7 @@ struct LastGoodPolicyFile: Sendable {
         let (last, before) = (passed[0], passed[1])
         guard last.occupant != .policy(version) else { return true }
         guard occupant == .policy(version) else { return false }
-        let unfinished = "\(path).\(UUID().uuidString).new"
+        let unfinished = WholeFile.unfinished(path)
         defer { unlink(unfinished) }
         do {
             if link(path, unfinished) != 0 {
@@ -215,75 +211,12 @@ struct LastGoodPolicyFile: Sendable {
         }
     }
 
-    // MARK: Keeping what was there
-
-    /// How many replaced and how many damaged files are kept.
-    static let keptFiles = 3
-
     /// Renames the file to `.damaged`, so that the next good policy can be written and the damaged file examined.
     ///
-    /// Up to ``keptFiles`` are kept, older ones as `.damaged.1` and so on.
-    ///
     /// - Returns: Where it is now; nil if it could not be renamed.
-    func setAside() -> String? {
-        let names = [path + ".damaged"] + (1..<Self.keptFiles).map { "\(path).damaged.\($0)" }
-        Self.makeRoom(names)
-        return rename(path, names[0]) == 0 ? names[0] : nil
-    }
+    func setAside() -> String? { rename(path, path + ".damaged") == 0 ? path + ".damaged" : nil }
 
-    /// Keeps a copy of the file if its contents would be lost: a policy that was replaced, or an unreadable file.
-    ///
-    /// - Parameters:
-    ///   - next: The policy that will replace it.
-    ///   - replaced: The policy that was replaced by one that does not continue it.
-    /// - Returns: Where it is kept; nil if it need not be.
-    /// - Throws: ``LastGoodPolicyFileError``; the file is as it was.
-    func keep(before next: PolicyVersion, replacing replaced: PolicyVersion?) throws(LastGoodPolicyFileError) -> String?
-    {
-        switch occupant {
-        case .nothing: return nil
-        case .unknown: return try keep()
-        case .policy(let version):
-            switch version.succession(of: next) {
-            case .continues: return nil
-            case .breaks: return try keep()
-            // Another server may have written the file meanwhile.
-            case .historyKnows: return version == replaced ? try keep() : nil
-            }
-        }
-    }
-
-    /// Gives the file a second name, `.1`, so that it remains when another policy replaces it.
-    ///
-    /// Up to ``keptFiles`` are kept, older ones as `.2` and so on. Where the file of that name holds the same policy
-    /// nothing is done.
-    ///
-    /// - Returns: Where it is kept.
-    /// - Throws: ``LastGoodPolicyFileError``; the file is as it was.
-    func keep() throws(LastGoodPolicyFileError) -> String {
-        let names = (1...Self.keptFiles).map { "\(path).\($0)" }
-        if case .policy = occupant, Self.occupant(at: names[0]) == occupant { return names[0] }
-        Self.makeRoom(names)
-        if link(path, names[0]) != 0 {
-            // Not every file system has hard links.
-            do {
-                try FileManager.default.copyItem(atPath: path, toPath: names[0])
-            } catch {
-                throw fault("it cannot be kept as \(names[0]): \(error.localizedDescription)")
-            }
-        }
-        return names[0]
-    }
-
-    /// Gives each of these files the next name, so that the first name is free; the last file is gone.
-    private static func makeRoom(_ names: [String]) {
-        guard access(names[0], F_OK) == 0 else { return }
-        for (older, newer) in zip(names.dropFirst(), names).reversed() where access(newer, F_OK) == 0 {
-            rename(newer, older)
-        }
-    }
-
-    func fault(_ reason: String) -> LastGoodPolicyFileError { LastGoodPolicyFileError(path, reason) }
+    fileprivate func fault(_ reason: String) -> LastGoodPolicyFileError { LastGoodPolicyFileError(path, reason) }
 
     private func ofLaterVersion(_ reason: String) -> LastGoodPolicyFileError {
         var error = fault("\(reason); a later version of versiongate wrote it")
@@ -302,5 +235,60 @@ struct LastGoodPolicyFileError: Error, Equatable, CustomStringConvertible {
 
     init(_ path: String, _ reason: String) {
         description = "\(path): \(reason)"
+    }
+}
+
+/// Writes good policies to their file, one after the other; only the owner can read it.
+///
+/// Sections that a policy shares with the one written before are not encoded again: an edit of a large policy costs what
+/// it changed.
+struct LastGoodPolicyFileWriter {
+    let file: LastGoodPolicyFile
+    /// The policy that was written, so that no section of another policy gets the identity of one of its; and its lines.
+    private var written: (policy: CompiledPolicy, lines: [ObjectIdentifier: Data])?
+
+    init(_ file: LastGoodPolicyFile) {
+        self.file = file
+    }
+
+    /// Replaces the policy in the file. A file that is no policy is set aside.
+    ///
+    /// - Throws: ``LastGoodPolicyFileError``; the file is then as it was.
+    mutating func write(_ policy: CompiledPolicy) throws(LastGoodPolicyFileError) {
+        do {
+            // The private PostgreSQL of root runs as another user, who must pass through.
+            let mode = geteuid() == 0 ? 0o711 : 0o700
+            try FileManager.default.createDirectory(
+                atPath: FilePath(file.path).removingLastComponent().string, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: mode]
+            )
+            if written == nil { WholeFile.removeLeftovers(of: file.path) }
+            let (bytes, lines) = try contents(of: policy)
+            if file.occupant == .unknown { _ = file.setAside() }
+            try WholeFile.replace(file.path, with: bytes, isDurable: true)
+            written = (policy, lines)
+        } catch {
+            let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
+            throw file.fault("the policy cannot be written: \(reason)")
+        }
+    }
+
+    private func contents(of policy: CompiledPolicy) throws -> (Data, [ObjectIdentifier: Data]) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let header = LastGoodPolicyFile.Header(revision: policy.revision, token: policy.token)
+        var contents = Data((LastGoodPolicyFile.firstLine + "\n").utf8) + (try encoder.encode(Stored(row: header)))
+        var lines: [ObjectIdentifier: Data] = [:]
+        for section in policy.sections {
+            let rows = LastGoodPolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
+            let line = try written?.lines[section.id] ?? encoder.encode(Stored(row: rows))
+            lines[section.id] = line
+            contents += "\n".utf8
+            contents += line
+        }
+        contents += "\n".utf8
+        let checksum = SHA256.hash(data: contents).hexadecimal
+        contents += "\(LastGoodPolicyFile.checksumName)\(checksum)\n".utf8
+        return (contents, lines)
     }
 }

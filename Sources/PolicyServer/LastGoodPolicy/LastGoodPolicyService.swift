@@ -1,10 +1,9 @@
 import Logging
 import PolicyStore
-import ServiceLifecycle
 import UpdatePolicy
 
 /// Keeps the last good policy on disk, and loads it where a server starts without its database.
-struct LastGoodPolicyService: Service {
+struct LastGoodPolicyService: Sendable {
     /// How long a start waits for the database before it reads the file; longer than a working database needs.
     private static let databaseTimeout: Duration = .seconds(2)
 
@@ -20,16 +19,18 @@ struct LastGoodPolicyService: Service {
     /// When a policy that could not be written is tried again.
     var retryInterval: Duration = .seconds(10)
 
-    func run() async throws {
+    /// Loads the policy of the file where the database gives none, and writes those of the database until the task is
+    /// cancelled, and then the one that came last.
+    func run() async {
         await start()
-        guard let file else { return try await gracefulShutdown() }
+        guard let file else { return }
         var writer = LastGoodPolicyFileWriter(file)
         var last: CompiledPolicy?
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { for await _ in policy.loadedFromDatabase { occasion.yield() } }
             tasks.addTask { while (try? await Task.sleep(for: retryInterval)) != nil { occasion.yield() } }
-            for await _ in occasions.cancelOnGracefulShutdown() {
+            for await _ in occasions {
                 // Without the database, too, nothing is held back for longer than it may be.
                 let status = policy.status
                 if status.standsInUntil != nil, !status.databaseIsReachable, trial?.fallback == nil {
@@ -39,7 +40,6 @@ struct LastGoodPolicyService: Service {
             }
             tasks.cancelAll()
         }
-        // The one that came while the one before was written.
         _ = await write(writer, last)
     }
 
@@ -51,7 +51,7 @@ struct LastGoodPolicyService: Service {
             await tasks.next()
             tasks.cancelAll()
         }
-        defer { policy.noteFirstLoadAttempt() }
+        defer { policy.update { $0.isFirstLoadTried = true } }
         // A start that failed elsewhere has cut the wait short; what is known by now says nothing.
         guard !Task.isCancelled, policy.current == nil else { return }
         await bringBack()
@@ -90,14 +90,14 @@ struct LastGoodPolicyService: Service {
                 )
             }
         } catch let error as LastGoodPolicyFileError where error.isOfLaterVersion {
-            policy.noteFile(fault: "\(error)")
+            policy.update { $0.fileFault = "\(error)" }
             logger.error(
                 "The policy on disk cannot be used by this version and stays where it is",
                 metadata: ["error": "\(error)", "policy.file": "\(file.path)"]
             )
         } catch {
             let aside = file.setAside()
-            policy.noteFile(fault: "\(error)")
+            policy.update { $0.fileFault = "\(error)" }
             logger.error(
                 "The policy on disk cannot be used and is set aside",
                 metadata: ["error": "\(error)", "policy.file": "\(aside ?? file.path)"]
@@ -116,23 +116,16 @@ struct LastGoodPolicyService: Service {
         guard policy.status.source == .database, let current = policy.current, current !== last else {
             return (writer, last)
         }
-        let replacement = policy.status.replacement
         do {
-            let (writer, kept) = try await LowPriorityThread.run {
+            let writer = try await LowPriorityThread.run {
                 var writer = writer
-                let kept = try writer.file.keep(before: current.version, replacing: replacement?.before)
                 try writer.write(current)
-                return (writer, kept)
+                return writer
             }
-            if let kept { noteKept(kept) }
-            let before = policy.status.fileFault
-            policy.noteFile(fault: nil)
-            if before != nil { logger.notice("The policy is on disk again") }
+            if note(fault: nil) { logger.notice("The policy is on disk again") }
             return (writer, current)
         } catch {
-            let before = policy.status.fileFault
-            policy.noteFile(fault: "\(error)")
-            if before != "\(error)" {
+            if note(fault: "\(error)") {
                 logger.warning(
                     "The policy cannot be kept on disk; a start without a database would have an older one or none",
                     metadata: ["error": "\(error)"]
@@ -142,8 +135,11 @@ struct LastGoodPolicyService: Service {
         }
     }
 
-    private func noteKept(_ path: String) {
-        policy.noteReplacedPolicy(keptAs: path)
-        logger.warning("The policy that was replaced is kept", metadata: ["policy.file": "\(path)"])
+    /// Notes whether the policy is on disk. Returns whether that is new.
+    private func note(fault: String?) -> Bool {
+        policy.update { status in
+            defer { status.fileFault = fault }
+            return status.fileFault != fault
+        }
     }
 }

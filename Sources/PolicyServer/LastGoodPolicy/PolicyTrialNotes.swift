@@ -102,35 +102,19 @@ struct PolicyTrialNotes: Sendable {
     }
 
     private func deadNote(at path: String) -> Death? {
-        guard let (file, status) = try? StateFile.open(path) else { return nil }
-        return try? file.closeAfter { () -> Death? in
-            // Shared, so that of two servers that start together each sees it.
-            guard flock(file.rawValue, LOCK_SH | LOCK_NB) == 0 else { return nil }
-            var bytes = [UInt8](repeating: 0, count: 128)
-            let count = try bytes.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
-            let time = status.st_mtim
-            // A file system can hold any time.
-            guard count > 0, (0..<1 << 40).contains(time.tv_sec) else { return nil }
-            return Death(
-                path: path, token: String(decoding: bytes[..<count], as: UTF8.self),
-                at: Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
-            )
-        }
-    }
-}
-
-/// The files of the state folder.
-enum StateFile {
-    /// Opens a file to read it.
-    ///
-    /// - Throws: also where it is a pipe or a device, which would be waited for, or has no end.
-    static func open(_ path: String) throws -> (file: FileDescriptor, status: stat) {
-        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.nonBlocking, .closeOnExec])
-        var status = stat()
-        guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            try file.close()
-            throw Errno.notSupported
-        }
-        return (file, status)
+        // Shared, so that of two servers that start together each sees it.
+        guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: [.nonBlocking, .closeOnExec])
+        else { return nil }
+        defer { try? file.close() }
+        guard flock(file.rawValue, LOCK_SH | LOCK_NB) == 0,
+            let (token, status) = try? WholeFile.read(path, upTo: 128), !token.isEmpty
+        else { return nil }
+        let time = status.st_mtim
+        // A file system can hold any time.
+        guard (0..<1 << 40).contains(time.tv_sec) else { return nil }
+        return Death(
+            path: path, token: String(decoding: token, as: UTF8.self),
+            at: Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+        )
     }
 }

@@ -1,10 +1,9 @@
 import CheckListener
 import Logging
 import PolicyStore
-import ServiceLifecycle
 
 /// Ends the trial of a policy once it has answered for a while, and keeps it as the one to fall back on.
-struct PolicyTrialService: Service {
+struct PolicyTrialService: Sendable {
     let trial: PolicyTrial
     let file: LastGoodPolicyFile
     let policy: LivePolicy
@@ -13,20 +12,18 @@ struct PolicyTrialService: Service {
     /// By so much notes are older than the end of a server.
     var interval: Duration = .milliseconds(200)
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            // It may be on disk only later.
-            var unkept: PolicyVersion?
-            while (try? await Task.sleep(for: interval)) != nil {
-                if let passed = trial.look(at: .now, answered: statistics.answeredRequests) {
-                    // Those of a policy that this one is in place of.
-                    if policy.status.source == .database { trial.forgetDeaths() }
-                    unkept = passed
-                }
-                if let version = unkept, await isKept(version) { unkept = nil }
+    /// Looks until the task is cancelled.
+    func run() async {
+        // It may be on disk only later.
+        var unkept: PolicyVersion?
+        while (try? await Task.sleep(for: interval)) != nil {
+            if let passed = trial.look(at: .now, answered: statistics.answeredRequests) {
+                // Those of a policy that this one is in place of.
+                if policy.status.source == .database { trial.forgetDeaths() }
+                unkept = passed
             }
+            if let version = unkept, await isKept(version) { unkept = nil }
         }
-        trial.stop()
     }
 
     /// Keeps a policy as one to fall back on; true where there is nothing left to do.

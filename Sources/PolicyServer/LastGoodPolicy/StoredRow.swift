@@ -4,7 +4,7 @@ import UpdatePolicy
 ///
 /// The members of a record of the policy are its columns, under their stored names; neither the names nor the order of
 /// Swift's properties decide the format, which ``LastGoodPolicyFile`` describes.
-protocol StoredRow: Sendable {
+protocol StoredRow: Sendable, Equatable {
     /// A row in which every member has its default.
     static var blank: Self { get }
 
@@ -19,69 +19,59 @@ struct StoredMember<Row: StoredRow>: Sendable {
     fileprivate let write: @Sendable (Row, inout KeyedEncodingContainer<StoredName>) throws -> Void
     fileprivate let read: @Sendable (inout Row, KeyedDecodingContainer<StoredName>) throws -> Void
 
-    /// - Parameters:
-    ///   - value: What is written; nil: the member is left out.
-    ///   - take: Takes over what was read; not called where the member is missing.
-    private init<Value: Codable & Sendable>(
+    /// A member that holds what `wrap` makes of a property.
+    ///
+    /// - Parameter isRequired: Whether a row means nothing without it; else it is left out where it is what
+    ///   ``StoredRow/blank`` has.
+    private init<Value: Equatable & Sendable, Content: Codable & Sendable>(
         _ name: String,
-        isRequired: Bool = false,
-        value: @escaping @Sendable (Row) -> Value?,
-        take: @escaping @Sendable (Value, inout Row) -> Void
+        _ path: any WritableKeyPath<Row, Value> & Sendable,
+        isRequired: Bool,
+        wrap: @escaping @Sendable (Value) -> Content,
+        unwrap: @escaping @Sendable (Content) -> Value
     ) {
         self.name = name
-        write = { try $1.encodeIfPresent(value($0), forKey: StoredName(name)) }
+        let key = StoredName(name)
+        write = { row, container in
+            let value = row[keyPath: path]
+            if isRequired || value != Row.blank[keyPath: path] { try container.encode(wrap(value), forKey: key) }
+        }
         read = { row, container in
-            if isRequired {
-                take(try container.decode(Value.self, forKey: StoredName(name)), &row)
-            } else if let value = try container.decodeIfPresent(Value.self, forKey: StoredName(name)) {
-                take(value, &row)
+            if !isRequired {
+                guard container.contains(key), try !container.decodeNil(forKey: key) else { return }
             }
+            row[keyPath: path] = unwrap(try container.decode(Content.self, forKey: key))
         }
     }
 
-    /// A member without which a row means nothing.
-    static func required<Value: Codable & Sendable>(_ name: String, _ path: any WritableKeyPath<Row, Value> & Sendable)
-        -> Self
-    {
-        Self(name, isRequired: true, value: { $0[keyPath: path] }, take: { $1[keyPath: path] = $0 })
-    }
-
-    /// A member that is left out where it is what ``StoredRow/blank`` has.
-    static func optional<Value: Codable & Equatable & Sendable>(
+    static func value<Value: Codable & Equatable & Sendable>(
         _ name: String,
-        _ path: any WritableKeyPath<Row, Value> & Sendable
+        _ path: any WritableKeyPath<Row, Value> & Sendable,
+        isRequired: Bool = false
     ) -> Self {
-        Self(
-            name, value: { $0[keyPath: path] == Row.blank[keyPath: path] ? nil : $0[keyPath: path] },
-            take: { $1[keyPath: path] = $0 }
-        )
+        Self(name, path, isRequired: isRequired, wrap: { $0 }, unwrap: { $0 })
     }
 
-    /// A list of rows, left out where it is empty.
     static func rows<Element: StoredRow>(
         _ name: String,
         _ path: any WritableKeyPath<Row, [Element]> & Sendable
     ) -> Self {
-        Self(
-            name, value: { $0[keyPath: path].isEmpty ? nil : $0[keyPath: path].map { Stored(row: $0) } },
-            take: { $1[keyPath: path] = $0.map(\.row) }
-        )
+        Self(name, path, isRequired: false, wrap: { $0.map { Stored(row: $0) } }, unwrap: { $0.map(\.row) })
     }
 
-    /// A list of rows, left out where there is none; an empty one is something else.
+    /// Rows, or none, which is something else than an empty list.
     static func optionalRows<Element: StoredRow>(
         _ name: String,
         _ path: any WritableKeyPath<Row, [Element]?> & Sendable
     ) -> Self {
-        Self(name, value: { $0[keyPath: path]?.map { Stored(row: $0) } }, take: { $1[keyPath: path] = $0.map(\.row) })
+        Self(name, path, isRequired: false, wrap: { $0?.map { Stored(row: $0) } }, unwrap: { $0?.map(\.row) })
     }
 
-    /// A row, left out where there is none.
     static func row<Element: StoredRow>(
         _ name: String,
         _ path: any WritableKeyPath<Row, Element?> & Sendable
     ) -> Self {
-        Self(name, value: { $0[keyPath: path].map { Stored(row: $0) } }, take: { $1[keyPath: path] = $0.row })
+        Self(name, path, isRequired: false, wrap: { $0.map { Stored(row: $0) } }, unwrap: { $0?.row })
     }
 }
 
@@ -91,27 +81,19 @@ extension StoredMember where Row: PolicyRecord {
 
     private static func column(_ column: PolicyColumn<Row>) -> Self {
         func member(_ property: some ColumnProperty<Row>) -> Self {
-            column.defaultValue == nil
-                ? .required(column.storedName, property.path) : .optional(column.storedName, property.path)
+            .value(column.storedName, property.path, isRequired: column.defaultValue == nil)
         }
         if let attributes = column.property as? PolicyColumn<Row>.Property<[AttributeCondition]?> {
             return .optionalRows(column.storedName, attributes.path)
         }
         if let duration = column.property as? PolicyColumn<Row>.Property<DayTimeInterval?> {
-            return .microseconds(column.storedName, duration.path)
+            // Of no time, as format 1 had it, is none.
+            return Self(
+                column.storedName, duration.path, isRequired: false, wrap: { (duration: DayTimeInterval?) in duration },
+                unwrap: { $0?.inMicroseconds == 0 ? nil : $0 }
+            )
         }
         return member(column.property)
-    }
-
-    /// A length of time in microseconds, left out where it is none.
-    private static func microseconds(
-        _ name: String,
-        _ path: any WritableKeyPath<Row, DayTimeInterval?> & Sendable
-    ) -> Self {
-        Self(
-            name, value: { row in row[keyPath: path].map(\.inMicroseconds).flatMap { $0 == 0 ? nil : $0 } },
-            take: { $1[keyPath: path] = $0 == 0 ? nil : DayTimeInterval(microseconds: $0) }
-        )
     }
 }
 
@@ -123,20 +105,20 @@ extension App: StoredRow {
 }
 
 extension StoreLink: StoredRow {
-    static let members: [StoredMember<StoreLink>] = StoredMember.columns
+    static let members = StoredMember<StoreLink>.columns
 }
 
 extension FeedTemplate: StoredRow {
-    static let members: [StoredMember<FeedTemplate>] = StoredMember.columns
+    static let members = StoredMember<FeedTemplate>.columns
 }
 
 extension ReleaseNote: StoredRow {
-    static let members: [StoredMember<ReleaseNote>] = StoredMember.columns
+    static let members = StoredMember<ReleaseNote>.columns
 }
 
 extension Release: StoredRow {
     static let members: [StoredMember<Release>] =
-        [.required("id", \.id)] + StoredMember.columns + [.rows("notes", \.notes)]
+        [.value("id", \.id, isRequired: true)] + StoredMember.columns + [.rows("notes", \.notes)]
 }
 
 extension Rule: StoredRow {
@@ -145,16 +127,18 @@ extension Rule: StoredRow {
 }
 
 extension RuleText: StoredRow {
-    static let members: [StoredMember<RuleText>] = StoredMember.columns
+    static let members = StoredMember<RuleText>.columns
 }
 
 extension RolloutStep: StoredRow {
-    static let members: [StoredMember<RolloutStep>] = StoredMember.columns
+    static let members = StoredMember<RolloutStep>.columns
 }
 
 extension AttributeCondition: StoredRow {
     static let blank = AttributeCondition(name: "", values: [])
-    static let members: [StoredMember<AttributeCondition>] = [.required("name", \.name), .required("values", \.values)]
+    static let members: [StoredMember<AttributeCondition>] = [
+        .value("name", \.name, isRequired: true), .value("values", \.values, isRequired: true),
+    ]
 }
 
 // MARK: - Coding
@@ -187,19 +171,13 @@ struct Stored<Row: StoredRow>: Codable, Sendable {
 
 struct StoredName: CodingKey {
     let stringValue: String
-    let intValue: Int? = nil
+    var intValue: Int? { nil }
 
-    init(_ name: String) {
-        stringValue = name
-    }
+    init(_ name: String) { stringValue = name }
 
-    init?(stringValue: String) {
-        self.init(stringValue)
-    }
+    init?(stringValue: String) { self.init(stringValue) }
 
-    init?(intValue: Int) {
-        nil
-    }
+    init?(intValue: Int) { nil }
 }
 
 /// A member that this version does not know: a later version wrote the file, and what the member means, a condition for

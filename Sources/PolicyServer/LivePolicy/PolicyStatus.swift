@@ -43,6 +43,21 @@ struct PolicyStatus: Sendable, Equatable {
     /// By when the follower of the database must have taken its next step; nil while there is none.
     var followerDue: ContinuousClock.Instant?
 
+    /// The port of the public listener; nil before it is open.
+    var publicPort: Int?
+    /// What this machine calls itself, with the port of the public listener: `gate-1:8080`.
+    var serverName: String { Machine.name + (publicPort.map { ":\($0)" } ?? "") }
+    /// Whether the server is shutting down, which `/ready` shows to load balancers before any connection ends.
+    var isShuttingDown = false
+
+    /// Notes that a policy could not be loaded; the one before it keeps answering.
+    ///
+    /// - Parameter rejected: The revision, if it cannot be compiled; nil where something else is at fault.
+    mutating func fail(_ reason: String, rejecting rejected: Int64? = nil, at now: Timestamp) {
+        failure = Failure(reason: reason, at: now, rejected: rejected)
+        failureCount += 1
+    }
+
     /// Whether the follower is stalled: its current step takes much longer than any step may take.
     ///
     /// A database that is down, silent or far away does not stall it: each attempt has a timeout.
@@ -77,14 +92,12 @@ struct PolicyStatus: Sendable, Equatable {
         let after: PolicyVersion
         /// When it was replaced.
         let at: Timestamp
-        /// The file in which the policy before is kept; nil while it is not, or where no state is kept.
-        var keptAs: String?
 
         /// What happened, for people.
         var description: String {
             "revision \(before.revision) was replaced by revision \(after.revision), "
                 + (after.revision < before.revision ? "which is lower" : "which is of another history")
-                + ", at \(at)" + (keptAs.map { "; it is kept in \($0)" } ?? "")
+                + ", at \(at)"
         }
     }
 

@@ -113,7 +113,7 @@ struct PageAccess: Sendable {
     static func readPassword(_ path: String) throws(ConfigurationError) -> String {
         let data: [UInt8]
         do {
-            data = try ConfiguredFile.contents(of: path)
+            data = try WholeFile.read(path, upTo: 4_097, mustBeRegular: false).bytes
         } catch {
             throw ConfigurationError(" is \"\(path)\", which cannot be read: \(error)")
         }

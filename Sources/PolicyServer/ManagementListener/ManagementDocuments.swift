@@ -41,13 +41,12 @@ struct ReadyDocument: Encodable, Sendable {
         policy: LivePolicy,
         tls: ReloadedCertificate? = nil,
         lockoutKey: ReloadedLockoutKey? = nil,
-        state: ServingState,
         now: Timestamp,
         instant: ContinuousClock.Instant = .now
     ) {
         let current = policy.current
         let status = policy.status
-        shuttingDown = state.isShuttingDown
+        shuttingDown = status.isShuttingDown
         ready = current != nil && !shuttingDown
         revision = current?.revision
         ageSeconds = status.loadedAt.map {
@@ -85,35 +84,14 @@ struct LoadedPolicyDocument: Encodable, Sendable {
     let apps: Int
     let releases: Int
     let rules: Int
-    let counting: CountingDocument?
+    let counting: CountingTotals?
 
-    init(_ policy: CompiledPolicy?, _ counting: CountingStatus?) {
+    init(_ policy: CompiledPolicy?, _ counting: CountingTotals?) {
         revision = policy?.revision
         token = policy?.token
         apps = policy?.appCount ?? 0
         releases = policy?.releaseCount ?? 0
         rules = policy?.ruleCount ?? 0
-        self.counting = counting.map { CountingDocument($0) }
-    }
-}
-
-/// The totals of counting, as a part of ``LoadedPolicyDocument``.
-struct CountingDocument: Encodable, Sendable {
-    let recorded: Int
-    let unlistedApp: Int
-    let beyondBound: Int
-    let written: Int
-    let dropped: Int
-    let lastWritten: String?
-    let writable: Bool?
-
-    init(_ status: CountingStatus) {
-        recorded = status.recorded
-        unlistedApp = status.unlistedApp
-        beyondBound = status.beyondBound
-        written = status.written
-        dropped = status.dropped
-        lastWritten = status.lastWritten.map { "\($0)" }
-        writable = status.isWritable
+        self.counting = counting
     }
 }

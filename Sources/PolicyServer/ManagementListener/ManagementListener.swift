@@ -9,25 +9,37 @@ import Synchronization
 /// pages for people.
 ///
 /// Only the pages can ask for a password; it belongs on loopback or a private network.
-enum ManagementListener {
+///
+/// Its connections have an event loop of their own, so that pages, scrapes and probes take no turn on those that answer checks.
+struct ManagementListener: Sendable {
     /// The time that a connection may be idle: longer than the interval between two scrapes.
     private static let idleTimeout = TimeAmount.seconds(75)
 
     /// The most connections that wait in the kernel until the listener accepts them.
     private static let backlog = 1024
 
-    /// Builds the listener as an ordinary Hummingbird application.
+    /// How long requests that are under way may take when the listener ends.
+    private static let lastRequests: Duration = .seconds(1)
+
+    /// Where it listens.
+    let bound: SocketAddress
+    private let connections: ManagementConnections
+    private let group: ServiceGroup
+    private let running: Task<Void, Never>
+
+    /// Opens the listener.
     ///
-    /// - Parameter connections: Gets its connections.
-    static func application(
-        address: ListenAddress,
-        router: Router<ManagementContext>,
-        connections: ManagementConnections,
+    /// - Parameter onFailure: Receives the error if it ends by itself.
+    static func open(
+        at address: ListenAddress,
+        _ router: Router<ManagementContext>,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger,
-        onBound: @escaping @Sendable (SocketAddress) -> Void
-    ) -> some ApplicationProtocol {
-        Application(
+        onFailure: @escaping @Sendable (any Error) -> Void
+    ) async throws -> ManagementListener {
+        let connections = ManagementConnections()
+        let (addresses, onBound) = AsyncThrowingStream.makeStream(of: SocketAddress.self)
+        let application = Application(
             router: router,
             server: .http1(
                 configuration: .init(
@@ -40,55 +52,40 @@ enum ManagementListener {
                 backlog: backlog
             ),
             onServerRunning: { channel in
-                if let bound = channel.localAddress { onBound(bound) }
+                if let bound = channel.localAddress { onBound.yield(bound) }
             },
             eventLoopGroupProvider: .shared(eventLoopGroup),
             logger: logger
         )
-    }
-}
-
-/// Runs the management listener; reports with ``ListenerError`` that it cannot be opened, and ends without waiting for clients.
-///
-/// Its connections have an event loop of their own, so that pages, scrapes and probes take no turn on those that answer checks.
-struct ManagementService<App: ApplicationProtocol>: Service {
-    let application: App
-    let address: ListenAddress
-    let connections: ManagementConnections
-    let logger: Logger
-
-    /// How long requests that are under way may take when the listener ends.
-    private static var lastRequests: Duration { .seconds(1) }
-
-    func run() async throws {
-        do {
-            try await runUntilShutdown()
-        } catch let error as IOError {
-            throw ListenerError(listener: "management", address: address, reason: error)
-        }
-    }
-
-    /// Runs the application in a group of its own, which is shut down gracefully also when this task is cancelled: a
-    /// cancelled listener would log errors that are none.
-    private func runUntilShutdown() async throws {
         let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: logger))
-        let end: @Sendable () -> Void = {
-            Task {
-                await group.triggerGracefulShutdown()
-                try? await Task.sleep(for: Self.lastRequests)
-                connections.closeAll()
+        let running = Task {
+            do {
+                try await group.run()
+                onBound.finish()
+            } catch {
+                var fault = error
+                if error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost {
+                    fault = ListenerError(listener: "management", address: address, reason: error)
+                }
+                onBound.finish(throwing: fault)
+                onFailure(fault)
             }
         }
-        let running = Task.detached { try await group.run() }
-        try await withTaskCancellationHandler {
-            try await withGracefulShutdownHandler {
-                try await running.value
-            } onGracefulShutdown: {
-                end()
-            }
-        } onCancel: {
-            end()
+        for try await bound in addresses {
+            return ManagementListener(bound: bound, connections: connections, group: group, running: running)
         }
+        throw CancellationError()
+    }
+
+    /// Ends without waiting for clients.
+    func close() async {
+        await group.triggerGracefulShutdown()
+        let end = Task {
+            try await Task.sleep(for: Self.lastRequests)
+            connections.closeAll()
+        }
+        await running.value
+        end.cancel()
     }
 }
 

@@ -35,7 +35,6 @@ struct ManagementRouter: Sendable {
     let tls: ReloadedCertificate?
     /// The key that signs lockouts; nil: none does.
     let lockoutKey: ReloadedLockoutKey?
-    let state: ServingState
     let counting: CheckCounting?
     let metrics: ServerMetrics
     let pages: PolicyPages
@@ -53,24 +52,23 @@ struct ManagementRouter: Sendable {
         router.add(middleware: hosts)
         router.add(middleware: NotFoundPage(pages: pages, access: access))
         for document in ManagementDocument.allCases {
-            router.get(RouterPath(document.rawValue)) { request, _ in try await respond(document, request) }
+            router.get(RouterPath(document.rawValue)) { _, _ in try respond(document) }
         }
         pages.addRoutes(to: router.group().add(middleware: access).add(middleware: PageRules()))
         return router
     }
 
-    private func respond(_ document: ManagementDocument, _ request: Request) async throws -> Response {
+    private func respond(_ document: ManagementDocument) throws -> Response {
         switch document {
         case .live:
             return try .document(LiveDocument())
         case .ready:
-            let ready = ReadyDocument(policy: policy, tls: tls, lockoutKey: lockoutKey, state: state, now: clock())
+            let ready = ReadyDocument(policy: policy, tls: tls, lockoutKey: lockoutKey, now: clock())
             return try .document(ready, status: ready.ready ? .ok : .serviceUnavailable)
         case .policy:
-            return try .document(LoadedPolicyDocument(policy.current, counting?.status))
+            return try .document(LoadedPolicyDocument(policy.current, counting?.totals))
         case .metrics:
-            let format = MetricsText.Format(accept: request.headers[.accept])
-            return .document(metrics.document(format), contentType: format.mediaType)
+            return .document(metrics.document, contentType: MetricsText.mediaType)
         case .openAPI, .openAPIServer:
             return .document(Self.descriptions[document.rawValue]!, contentType: "application/yaml")
         }

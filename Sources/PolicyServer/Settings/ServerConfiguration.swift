@@ -1,5 +1,4 @@
 import CheckListener
-package import Configuration
 import Foundation
 package import Logging
 package import Systemd
@@ -38,10 +37,11 @@ package struct ServerConfiguration: Sendable {
 
     /// Reads every setting of ``Setting/all``; one that is not set, or empty, keeps its default.
     ///
+    /// - Parameter value: The value of a setting as it was written; nil where it is not set.
     /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be; also when the files of TLS
     ///   cannot be used.
-    package init(_ config: ConfigReader) throws(ConfigurationError) {
-        for setting in Setting.all { try setting.read(config, into: &self) }
+    package init(_ value: (Setting) -> String?) throws(ConfigurationError) {
+        for setting in Setting.all { try setting.read(value(setting), into: &self) }
         guard let tls = publicListener.tls else { return }
         guard !tls.key.isEmpty else {
             throw ConfigurationError(
@@ -86,6 +86,20 @@ package struct ConfigurationError: Error, CustomStringConvertible {
     /// Creates an error.
     package init(_ description: String) {
         self.description = description
+    }
+
+    /// Reads a small file that a setting names.
+    ///
+    /// - Parameter setting: The names of the setting, for errors.
+    static func reading(_ file: String, _ setting: String) throws(ConfigurationError) -> [UInt8] {
+        let limit = 1 << 20
+        do {
+            let bytes = try WholeFile.read(file, upTo: limit + 1, mustBeRegular: false).bytes
+            guard bytes.count <= limit else { throw ConfigurationError("it has more than \(limit) bytes") }
+            return bytes
+        } catch {
+            throw ConfigurationError("\(setting): \(file) cannot be read: \(error)")
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-package import Configuration
-
 /// A setting of the server: its names, range, default and help.
 ///
 /// ``all`` has each setting once. The reader, the help of `serve` and `deploy/versiongate.env` come from it.
@@ -19,9 +17,6 @@ package struct Setting: Sendable {
     /// Reads the value into a configuration; throws what is wrong with it, without the names of the setting.
     private let parse: @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
 
-    /// The key of swift-configuration.
-    package var key: ConfigKey { ConfigKey("versiongate.\(name)") }
-
     /// The environment variable: `VERSIONGATE_MAX_CONNECTIONS` of `maxConnections`.
     package var variable: String { "VERSIONGATE_" + words.joined(separator: "_").uppercased() }
 
@@ -31,16 +26,12 @@ package struct Setting: Sendable {
     /// Both names as errors show them.
     var names: String { option.map { "\($0) (\(variable))" } ?? variable }
 
-    /// The value as it was written; nil if it is not set or empty.
-    func text(in config: ConfigReader) -> String? {
-        config.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
-    }
-
     /// Reads the setting into a configuration, which keeps its default where the setting is not set or empty.
     ///
+    /// - Parameter text: The value as it was written.
     /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be.
-    func read(_ config: ConfigReader, into configuration: inout ServerConfiguration) throws(ConfigurationError) {
-        guard let text = text(in: config) else { return }
+    func read(_ text: String?, into configuration: inout ServerConfiguration) throws(ConfigurationError) {
+        guard let text, !text.isEmpty else { return }
         do throws(ConfigurationError) {
             try parse(text, &configuration)
         } catch {

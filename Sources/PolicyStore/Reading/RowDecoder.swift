@@ -95,15 +95,34 @@ private final class RowDecoder: Decoder {
 }
 
 extension Timestamp: PostgresEncodable, PostgresArrayElement, PostgresDecodable {
-    package static var postgresType: PostgresType { PostgresTimestamp.postgresType }
-    package static var postgresArrayType: PostgresType { PostgresTimestamp.postgresArrayType }
+    package static var postgresType: PostgresType { .timestamptz }
+
+    /// PostgreSQL counts from 2000-01-01 00:00:00 UTC, this many microseconds after 1970.
+    private static let epoch: Int64 = 946_684_800_000_000
+
+    /// 4714-11-24 00:00:00 BC, the first moment that PostgreSQL can hold, in its own count.
+    private static let first: Int64 = -211_813_488_000_000_000
 
     package func encode(into encoder: inout PostgresEncoder) throws(PostgresError) {
-        try PostgresTimestamp(microsecondsSince1970: microsecondsSince1970).encode(into: &encoder)
+        let (value, overflow) = microsecondsSince1970.subtractingReportingOverflow(Self.epoch)
+        guard !overflow, value >= Self.first else {
+            throw PostgresError(.encoding, "a timestamp is before 4714 BC, the first year that PostgreSQL can hold")
+        }
+        encoder.append(value)
     }
 
     package init(from cell: PostgresCell) throws(PostgresError) {
-        self.init(microsecondsSince1970: try PostgresTimestamp(from: cell).microsecondsSince1970)
+        let wanted = "a timestamp"
+        guard cell.type == .timestamptz else { throw cell.mismatch(wanted: wanted) }
+        let value = try cell.integer(Int64.self, wanted: wanted)
+        if value == .max || value == .min {
+            throw cell.error("it is \(value == .max ? "infinity" : "-infinity"), which is no point in time")
+        }
+        let (sum, overflow) = value.addingReportingOverflow(Self.epoch)
+        guard !overflow else {
+            throw cell.error("it is after the year 294246, more microseconds since 1970 than 64 bits hold")
+        }
+        self.init(microsecondsSince1970: sum)
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import Foundation
 import Logging
 import PolicyServer
@@ -31,7 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func configuration() throws -> ServerConfiguration {
         do throws(ConfigurationError) {
-            return try ServerConfiguration(settings.config)
+            return try ServerConfiguration(settings.value)
         } catch {
             throw ValidationError("\(error)")
         }
@@ -59,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
         let output = ServerOutput(configuration.logFormat, level: configuration.logLevel)
         // Loggers that a library makes for itself must not write to standard output by themselves.
         LoggingSystem.bootstrap { _ in output.handler }
-        defer { output.flush() }
+        defer { output.finish() }
         do {
             try await serve(configuration, serviceManager, source, output)
         } catch {
@@ -152,16 +151,11 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("logFormat")) var logFormat: String?
     @Option(help: .setting("logLevel")) var logLevel: String?
 
-    /// Reads the settings: options win over the environment.
-    var config: ConfigReader {
-        let options = Mirror(reflecting: self).children
-        var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for setting in Setting.all {
-            let option = options.first { $0.label == "_\(setting.name)" }?.value as? Option<String?>
-            guard let value = option?.wrappedValue else { continue }
-            values[AbsoluteConfigKey(setting.key)] = ConfigValue(.string(value), isSecret: false)
-        }
-        return ConfigReader(providers: [InMemoryProvider(values: values), EnvironmentVariablesProvider()])
+    /// A setting as it was written; nil where it is not set. Options win over the environment.
+    func value(_ setting: Setting) -> String? {
+        let option = Mirror(reflecting: self).children.first { $0.label == "_\(setting.name)" }
+        return (option?.value as? Option<String?>)?.wrappedValue
+            ?? ProcessInfo.processInfo.environment[setting.variable]
     }
 }
 

@@ -53,23 +53,23 @@ struct LineLogHandler: LogHandler {
 ///
 /// Printing never blocks, even if nobody reads the output.
 struct ServerOutput: Sendable {
-    let log: OutputQueue
+    let log: LineOutput
     let handler: LineLogHandler
     var logger: Logger { Logger(label: "versiongate") { _ in handler } }
 
     private let format: LogFormat
-    private let results: OutputQueue
+    private let results: LineOutput
 
     init(_ format: LogFormat, level: Logger.Level) {
         // A reader that is gone, a file that is too long, a terminal that belongs to others just now.
         for number in [SIGPIPE, SIGXFSZ, SIGTTOU] { signal(number, SIG_IGN) }
-        let log = OutputQueue(descriptor: STDERR_FILENO) { count in
+        let log = LineOutput(descriptor: STDERR_FILENO) { count in
             format.line(.warning, "Log messages were dropped", ["log.dropped": "\(count)"], at: .now())
         }
         var handler = LineLogHandler(format, print: log.print)
         handler.logLevel = level
         (self.format, self.log, self.handler) = (format, log, handler)
-        results = OutputQueue(descriptor: STDOUT_FILENO) { "versiongate: \($0) lines before this one are missing" }
+        results = LineOutput(descriptor: STDOUT_FILENO) { "versiongate: \($0) lines before this one are missing" }
     }
 
     func printResult(_ line: String) { results.print(line) }
@@ -81,8 +81,8 @@ struct ServerOutput: Sendable {
         }
     }
 
-    /// Waits a moment for lines that are still queued.
-    func flush() {
-        for queue in [results, log] { queue.flush(within: .milliseconds(500)) }
+    /// Says what is missing at the end.
+    func finish() {
+        for output in [results, log] { output.finish() }
     }
 }

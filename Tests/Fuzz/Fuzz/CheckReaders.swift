@@ -1,6 +1,5 @@
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import UpdatePolicy
 
 @testable import CheckListener
@@ -74,11 +73,12 @@ struct BodyReader: FuzzedReader {
 
     func read(_ input: [UInt8]) throws {
         var client = Client()
-        do throws(RequestFault) {
-            try CheckBodyDecoder.read(ByteBuffer(bytes: input.prefix(CheckBodyDecoder.maximumBodySize)), into: &client)
-        } catch {
-            guard error.status == .badRequest, (1...500).contains(error.detail.utf8.count) else {
-                throw ReaderFault(message: "\(error.status): \(error.detail)")
+        let body = Array(input.prefix(CheckBodyDecoder.maximumBodySize))
+        do {
+            try body.withUnsafeBytes { try CheckBodyDecoder.read($0, into: &client) }
+        } catch let fault as RequestFault {
+            guard fault.status == .badRequest, (1...500).contains(fault.detail.utf8.count) else {
+                throw ReaderFault(message: "\(fault.status): \(fault.detail)")
             }
             return
         }
@@ -96,11 +96,11 @@ struct QueryReader: FuzzedReader {
 
     func read(_ input: [UInt8]) throws {
         var client = Client()
-        do throws(RequestFault) {
-            try CheckQueryDecoder.read(String(decoding: input, as: UTF8.self), into: &client)
-        } catch {
-            guard [.badRequest, .uriTooLong].contains(error.status), (1...500).contains(error.detail.utf8.count) else {
-                throw ReaderFault(message: "\(error.status): \(error.detail)")
+        do {
+            try input.withUnsafeBytes { try CheckQueryDecoder.read($0, into: &client) }
+        } catch let fault as RequestFault {
+            guard [.badRequest, .uriTooLong].contains(fault.status), (1...500).contains(fault.detail.utf8.count) else {
+                throw ReaderFault(message: "\(fault.status): \(fault.detail)")
             }
             return
         }
@@ -132,8 +132,9 @@ final class RequestReader: FuzzedReader {
     private let limits = ConnectionLimits()
     private lazy var context = EventLoopContext(
         eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
-        documents: DocumentMaker(clock: { FuzzedPolicy.time }, run: { $0() }), unreadBytes: limits.bufferedBytesOfAll,
-        clock: { FuzzedPolicy.time }
+        documents: FeedDocuments(
+            later: LaterAnswers(timeout: limits.documentTimeout, clock: { FuzzedPolicy.time }, run: { $0() })
+        ), unreadBytes: limits.bufferedBytesOfAll, clock: { FuzzedPolicy.time }
     )
     private let limitedClient: LimitedClient?
 

@@ -208,8 +208,7 @@ extension PolicyPages {
         by policy: (_ now: Timestamp) -> Policy
     ) async throws -> PolicyPages {
         let owner = try await TestDatabase.current.connect()
-        let read = try await owner.query("SELECT now()").value(as: PostgresTimestamp.self)
-        let now = Timestamp(microsecondsSince1970: read.microsecondsSince1970)
+        let now: Timestamp = try await owner.query("SELECT now()").value()
         var facts = ServerFacts()
         facts.databaseIsReachable = true
         facts.policy = try CompiledPolicy(policy(now)).sendingLockouts(sendsLockouts)

@@ -278,7 +278,8 @@ struct AppCountsTests {
             (2, "added rule r, rule q"), (3, "changed rule r: rollout 10 -> 50"),
             (5, "changed rule r: enabled false -> true"), (6, "added rule every-1, rule every-2, rule every-3"),
             (7, "changed rule r: title"), (8, "changed rule r: title, text"),
-            (9, "added rollout step r DAY; changed rule r"), (10, "changed app a: paused false -> true"),
+            (9, "added rollout step r DAY; changed rule r (rollout 50 -> 0)"),
+            (10, "changed app a: paused false -> true"),
             (12, "removed rule r, rollout step r DAY"),
         ]
         let chart = try await counted.chart("messages", days: 7)

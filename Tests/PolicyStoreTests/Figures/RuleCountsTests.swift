@@ -104,7 +104,7 @@ struct RuleCountsTests {
         #expect(chart.answer.hasPrefix("Of the 5,740 checks of the last 7 days it reaches about"), "\(chart.answer)")
         let mark = try #require(charts[1].marks.last)
         #expect(mark.change == 3)
-        let label = /^added rollout step lock [^,]*Z, rollout step lock [^;]*Z; changed rule lock$/
+        let label = /^added rollout step lock [^,]*Z, rollout step lock [^;]*Z; changed rule lock \(rollout 100 -> 0\)$/
         #expect(mark.label.plain.contains(label))
     }
 

@@ -3,7 +3,7 @@ import Postgres
 import PrivatePostgres
 
 /// The data of a private PostgreSQL that was initialised once, to be copied: `initdb` takes a second of a processor.
-public enum ClusterTemplate {
+package enum ClusterTemplate {
     /// Initialised by whoever asks first, as any private PostgreSQL is.
     private static let empty = Task { try await make("empty") { _ in } }
     private static let migrated = Task {
@@ -20,7 +20,7 @@ public enum ClusterTemplate {
     /// Puts a copy into a state folder in which there is no PostgreSQL yet; the folder is made if it is missing.
     ///
     /// - Parameter isMigrated: Whether the database has versiongate's schema.
-    public static func copy(to stateDirectory: String, isMigrated: Bool = false) async throws {
+    package static func copy(to stateDirectory: String, isMigrated: Bool = false) async throws {
         let template = try await (isMigrated ? migrated : empty).value
         if !FileManager.default.fileExists(atPath: stateDirectory) {
             try await Companion.finish(["cp", "--archive", template, stateDirectory])
@@ -40,8 +40,7 @@ public enum ClusterTemplate {
             ownedAs: server.stateDirectory + "/postgres"
         )
         let lease = try await PrivatePostgres(
-            stateDirectory: folder, options: PrivatePostgresOptions(settings: TestServer.settings),
-            logger: TestDatabase.logger
+            stateDirectory: folder, settings: TestServer.settings, logger: TestDatabase.logger
         ).start()
         try await body(lease)
         try await lease.releaseAndWait()

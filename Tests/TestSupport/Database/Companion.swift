@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 
 /// A program that runs while a test does, and ends with it, also when the test's process is killed.
-public enum Companion {
+package enum Companion {
     /// Ends the program with SIGINT when the standard input ends, which the kernel sees to.
     private static let script = """
         log=$1; shift
@@ -18,7 +18,7 @@ public enum Companion {
     ///   - command: The program and its arguments.
     ///   - owned: A file or folder; root runs the program as its owner.
     ///   - log: The file for what the program prints.
-    public static func run<Result: Sendable>(
+    package static func run<Result: Sendable>(
         _ command: [String],
         asOwnerOf owned: String,
         log: String,
@@ -72,7 +72,7 @@ public enum Companion {
     }
 
     /// Where a program is; nil if it is not installed.
-    public static func find(_ program: String) -> String? {
+    package static func find(_ program: String) -> String? {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
         return folders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
@@ -87,12 +87,12 @@ public enum Companion {
 }
 
 /// A program that a test needs could not do its work.
-public struct CompanionError: Error, CustomStringConvertible {
+package struct CompanionError: Error, CustomStringConvertible {
     /// What went wrong, with which program.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -1,10 +1,10 @@
 import Glibc
-public import Postgres
-public import PrivatePostgres
+package import Postgres
+import PrivatePostgres
 import TestSystem
 
 /// A PostgreSQL that a test has to itself, to be killed, suspended and started again.
-public struct OwnServer: Sendable {
+package struct OwnServer: Sendable {
     let lease: PrivatePostgresLease
 
     /// Starts a server in a fresh temporary folder, runs `body` with it, and removes it.
@@ -17,7 +17,7 @@ public struct OwnServer: Sendable {
     ///   - language: The language of its messages, which needs the catalogue of PostgreSQL; nil: English.
     ///   - settings: Settings of PostgreSQL that differ from those of every such server.
     ///   - body: What to do.
-    public static func with<R: Sendable>(
+    package static func with<R: Sendable>(
         isMigrated: Bool = false,
         listensOnLoopback: Bool = false,
         language: String? = nil,
@@ -41,36 +41,34 @@ public struct OwnServer: Sendable {
     ) async throws -> R {
         // In the data folder, so that nothing is left of a server that is killed.
         var settings = settings.merging(["fsync": "off", "dynamic_shared_memory_type": "mmap"]) { $1 }
-        // In any locale but C the messages are in the language that the environment names.
+        if listensOnLoopback {
+            settings["listen_addresses"] = "127.0.0.1"
+            settings["port"] = "\(try LoopbackPort.choose())"
+        }
         if language != nil { settings["lc_messages"] = "C.UTF-8" }
-        let options = PrivatePostgresOptions(
-            settings: settings, environment: language.map { ["LANGUAGE": $0] } ?? [:],
-            additionalRoles: TestDatabase.additionalRoles, isDisposable: true, listensOnLoopback: listensOnLoopback
-        )
         let folder = TestDatabase.freshFolder()
+        var postgres = try PrivatePostgres.ofTests(stateDirectory: folder, settings: settings)
+        if let language { postgres = try postgres.speaking(language) }
         try await ClusterTemplate.copy(to: folder, isMigrated: isMigrated)
-        let lease = try await PrivatePostgres(
-            stateDirectory: folder, options: options, logger: TestDatabase.logger
-        ).start()
+        let lease = try await postgres.start()
+        try lease.removeAfterwards()
         let result: Result<R, any Error>
         do {
             result = .success(try await body(OwnServer(lease: lease)))
         } catch {
             result = .failure(error)
         }
-        // A disposable folder is removed by a server that is stopped, not by one that was killed.
-        try await lease.ensureRunning()
         try await lease.releaseAndWait()
         return try result.get()
     }
 
     /// The settings to connect as a role; by default as the superuser, to the database that is versiongate's own.
-    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+    package func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
         lease.configuration(user: user).patient
     }
 
     /// An address of a database, by default versiongate's own, for other programs.
-    public func url(
+    package func url(
         user: String = PrivatePostgres.superuser,
         database: String = PrivatePostgres.database
     ) -> String {
@@ -78,21 +76,21 @@ public struct OwnServer: Sendable {
     }
 
     /// Connects as a role; by default as the superuser.
-    public func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
+    package func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
         try await PostgresConnection.connect(configuration(user: user), logger: TestDatabase.logger)
     }
 
     /// The port on 127.0.0.1 of a server that listens there.
-    public var port: Int { lease.port }
+    package var port: Int { lease.port }
 
     /// Starts the server again after it was killed.
-    public func ensureRunning() async throws { try await lease.ensureRunning() }
+    package func ensureRunning() async throws { try await lease.ensureRunning() }
 
     /// Kills the server's main process with SIGKILL; the others end by themselves.
-    public func kill() { signal(SIGKILL) }
+    package func kill() { signal(SIGKILL) }
 
     /// Sends a signal to the server's main process.
-    public func signal(_ signal: Int32) {
+    package func signal(_ signal: Int32) {
         if let process = lease.serverProcessID { _ = systemKill(process, signal) }
     }
 }

@@ -1,17 +1,17 @@
 import Foundation
-public import Postgres
+package import Postgres
 import PrivatePostgres
 
 /// A PgBouncer in transaction mode in front of the database of a test, with fewer connections than there are clients.
-public struct PgBouncer: Sendable {
+package struct PgBouncer: Sendable {
     private let folder: String
     private let database: String
 
     /// Where the program is; nil if it is not installed.
-    public static var program: String? { Companion.find("pgbouncer") }
+    package static var program: String? { Companion.find("pgbouncer") }
 
     /// Runs PgBouncer while `body` runs.
-    public static func with<Result: Sendable>(
+    package static func with<Result: Sendable>(
         _ database: TestDatabase,
         _ body: (PgBouncer) async throws -> Result
     ) async throws -> Result {
@@ -48,12 +48,12 @@ public struct PgBouncer: Sendable {
     }
 
     /// An address of the test's database behind it, for other programs.
-    public func url(user: String) -> String {
+    package func url(user: String) -> String {
         "host=\(folder) port=6432 user=\(user) dbname=\(database)"
     }
 
     /// The settings to connect as a role.
-    public func configuration(user: String) -> PostgresConfiguration {
+    package func configuration(user: String) -> PostgresConfiguration {
         PostgresConfiguration(connectionString: url(user: user)).patient
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 import TestSystem
 
 /// A psql that stays open, as that of somebody who thinks between two statements.
-public final class PsqlSession: Sendable {
+package final class PsqlSession: Sendable {
     private let process: Mutex<Process>
     private let ended = DispatchSemaphore(value: 0)
     private let input = Pipe()
@@ -12,7 +12,7 @@ public final class PsqlSession: Sendable {
     private let backend = Mutex<Int32?>(nil)
 
     /// Starts psql on a database, as a role.
-    public init(_ database: TestDatabase, user: String = "versiongate_admin") throws {
+    package init(_ database: TestDatabase, user: String = "versiongate_admin") throws {
         let psql = Process()
         psql.executableURL = URL(fileURLWithPath: database.server.psql)
         psql.arguments = [
@@ -39,13 +39,13 @@ public final class PsqlSession: Sendable {
     /// Runs statements, and returns when they are done.
     ///
     /// - Throws: an error when one fails, which ends psql.
-    public func run(_ statements: String) throws {
+    package func run(_ statements: String) throws {
         _ = try ask("\\set ON_ERROR_STOP on\n\(statements)")
     }
 
     /// Runs statements, the last of which needs no semicolon, and returns what psql prints: rows without headings, their
     /// columns separated by ` | `, warnings and errors.
-    public func answer(_ statements: String) async throws -> String {
+    package func answer(_ statements: String) async throws -> String {
         let isWhole = statements.hasSuffix(";") || statements.hasPrefix("\\") || statements.hasSuffix("\\gexec")
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
@@ -72,7 +72,7 @@ public final class PsqlSession: Sendable {
     }
 
     /// Ends psql; what was not committed is rolled back.
-    public func end() throws {
+    package func end() throws {
         try hangUp()
         ended.wait()
     }

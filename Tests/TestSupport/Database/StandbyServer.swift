@@ -1,20 +1,19 @@
 import Foundation
-public import Postgres
-public import PrivatePostgres
+package import Postgres
+import PrivatePostgres
 import TestSystem
 
 /// A streaming standby of an ``OwnServer``, made by pg_basebackup.
-public struct StandbyServer: Sendable {
+package struct StandbyServer: Sendable {
     /// The folder of the standby's socket.
-    public let socketDirectory: String
+    package let socketDirectory: String
 
     /// Makes a standby, runs `body` with it once it answers, and removes it.
-    public static func with<Result: Sendable>(
+    package static func with<Result: Sendable>(
         of primary: OwnServer,
         _ body: (StandbyServer) async throws -> Result
     ) async throws -> Result {
         let data = try await primary.dataDirectory()
-        try await primary.allowReplication()
         let programs = try primary.programs()
         let folder = try Companion.makeFolder(ownedAs: data)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -30,6 +29,7 @@ public struct StandbyServer: Sendable {
             [
                 "\(programs)/postgres", "-D", "\(folder)/data", "-c", "listen_addresses=", "-c", "port=5432",
                 "-c", "unix_socket_directories=\(folder)", "-c", "unix_socket_permissions=0700", "-c", "fsync=off",
+                "-c", "hba_file=\(primary.lease.stateDirectory)/pg_hba.conf",
             ],
             asOwnerOf: data,
             log: "\(folder)/log"
@@ -40,7 +40,7 @@ public struct StandbyServer: Sendable {
     }
 
     /// The settings to connect as a role; by default as the superuser.
-    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+    package func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
         PostgresConfiguration(
             connectionString:
                 "host=\(socketDirectory) port=5432 user=\(user) dbname=\(PrivatePostgres.database)"
@@ -48,12 +48,12 @@ public struct StandbyServer: Sendable {
     }
 
     /// Connects as a role; by default as the superuser.
-    public func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
+    package func connect(user: String = PrivatePostgres.superuser) async throws -> PostgresConnection {
         try await PostgresConnection.connect(configuration(user: user), logger: TestDatabase.logger)
     }
 
     /// Makes it a primary, and returns when it is one.
-    public func promote() async throws {
+    package func promote() async throws {
         let connection = try await connect()
         try await connection.execute("SELECT pg_promote()")
         await connection.close()
@@ -62,7 +62,7 @@ public struct StandbyServer: Sendable {
 
 extension OwnServer {
     /// The folder of the server's socket.
-    public var socketDirectory: String { lease.socketDirectory }
+    package var socketDirectory: String { lease.socketDirectory }
 
     func dataDirectory() async throws -> String {
         let connection = try await connect()
@@ -77,18 +77,6 @@ extension OwnServer {
             throw CompanionError("the primary does not run")
         }
         return URL(fileURLWithPath: "/proc/\(process)/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
-    }
-
-    /// Lets standbys connect, which `all` in pg_hba.conf does not.
-    fileprivate func allowReplication() async throws {
-        let connection = try await connect()
-        let path = try await connection.query("SHOW hba_file").value(as: String.self)
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try file.seekToEnd()
-        try file.write(contentsOf: Data("\nlocal replication all peer map=versiongate\n".utf8))
-        try file.close()
-        try await connection.execute("SELECT pg_reload_conf()")
-        await connection.close()
     }
 }
 

@@ -15,7 +15,7 @@ extension TestDatabase {
     }()
 
     /// The path of a folder that does not exist yet.
-    public static func freshFolder() -> String {
+    package static func freshFolder() -> String {
         "\(parent)/versiongate-test-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 }

@@ -1,20 +1,20 @@
-public import PrivatePostgres
+import PrivatePostgres
 import Subprocess
 import SystemPackage
 
 extension TestDatabase {
     /// What psql printed and how it ended.
-    public struct PsqlResult: Sendable {
+    package struct PsqlResult: Sendable {
         /// The rows, their columns separated by `|`, without headings.
-        public let output: String
+        package let output: String
         /// Errors, notices and warnings.
-        public let errors: String
+        package let errors: String
         /// Whether every statement succeeded.
-        public let isSuccess: Bool
+        package let isSuccess: Bool
     }
 
     /// Runs a script by psql, as an admin would, up to the first error.
-    public func psql(_ script: String, user: String = PrivatePostgres.superuser) async throws -> PsqlResult {
+    package func psql(_ script: String, user: String = PrivatePostgres.superuser) async throws -> PsqlResult {
         let result = try await run(
             .path(FilePath(server.psql)),
             arguments: [

@@ -1,6 +1,6 @@
-public import Logging
-public import Postgres
-public import PrivatePostgres
+package import Logging
+package import Postgres
+import PrivatePostgres
 import TestSystem
 
 /// A database that belongs to one running test.
@@ -8,18 +8,15 @@ import TestSystem
 /// It lives in a PostgreSQL that the test process starts at first use in a fresh temporary folder, which stops and is
 /// deleted when the process ends in any way. It is reached through a Unix socket alone, so no test can touch a
 /// database elsewhere.
-public struct TestDatabase: Sendable {
-    /// Roles, beside those of versiongate, as which tests may log in once they have created them.
-    public static let additionalRoles = ["test_alice", "test_bob", "test_carol"]
-
+package struct TestDatabase: Sendable {
     /// The name of the database.
-    public let name: String
+    package let name: String
     let server: TestServer
 
     @TaskLocal static var ofThisTest: TestDatabase?
 
     /// The database of the running test, which needs the trait `.database` or `.migratedDatabase`.
-    public static var current: TestDatabase {
+    package static var current: TestDatabase {
         guard let database = ofThisTest else {
             preconditionFailure("the test needs the trait .database or .migratedDatabase")
         }
@@ -27,7 +24,7 @@ public struct TestDatabase: Sendable {
     }
 
     /// Runs with a copy of the database as `current`; what happens there leaves the database as it is, whose sessions end.
-    public static func withCopy<Result: Sendable>(
+    package static func withCopy<Result: Sendable>(
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         let copy = try await current.server.copy(of: current)
@@ -36,26 +33,26 @@ public struct TestDatabase: Sendable {
     }
 
     /// The settings to connect as a role; by default as the superuser who owns the database.
-    public func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
+    package func configuration(user: String = PrivatePostgres.superuser) -> PostgresConfiguration {
         server.lease.configuration(user: user, database: name).patient
     }
 
     /// An address of the database for other programs.
-    public func url(user: String = PrivatePostgres.superuser) -> String {
+    package func url(user: String = PrivatePostgres.superuser) -> String {
         server.lease.url(user: user, database: name)
     }
 
     /// The service of libpq as which commands reach the database of a test.
-    public static let service = "test"
+    package static let service = "test"
 
     /// The lines below the name of a service that is this database.
-    public func service(user: String) -> String {
+    package func service(user: String) -> String {
         let lease = server.lease
         return "host=\(lease.socketDirectory)\nport=\(lease.port)\ndbname=\(name)\nuser=\(user)"
     }
 
     /// Connects as a role; by default as the superuser who owns the database. The session may have served another test.
-    public func connect(
+    package func connect(
         user: String = PrivatePostgres.superuser,
         onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
     ) async throws -> PostgresConnection {
@@ -66,7 +63,7 @@ public struct TestDatabase: Sendable {
     }
 
     /// A logger that says nothing.
-    public static var logger: Logger { Logger(label: "versiongate.test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+    package static var logger: Logger { Logger(label: "versiongate.test", factory: { _ in SwiftLogNoOpLogHandler() }) }
 }
 
 extension PostgresConfiguration {

@@ -1,23 +1,23 @@
 import Postgres
-public import Testing
+package import Testing
 
 /// The trait that gives each test, or each case of a parameterised test, a database of its own.
-public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
+package struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     let isMigrated: Bool
     /// What the cases of a parameterised test find in the one database that they share; nil: each has its own.
     var contents: String?
 
     /// On a suite it holds for every test in it.
-    public var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
     /// A database for the cases of a test encloses them all, one for a case encloses that case.
-    public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+    package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         test.isSuite || (testCase == nil) != (contents != nil) ? nil : self
     }
 
     /// Runs the test with a new database as `TestDatabase.current`.
     @concurrent
-    public func provideScope(
+    package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -43,15 +43,15 @@ public struct TestDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == TestDatabaseTrait {
     /// An empty database for each test, as `TestDatabase.current`.
-    public static var database: Self { TestDatabaseTrait(isMigrated: false) }
+    package static var database: Self { TestDatabaseTrait(isMigrated: false) }
 
     /// A database with versiongate's schema for each test, as `TestDatabase.current`.
-    public static var migratedDatabase: Self { TestDatabaseTrait(isMigrated: true) }
+    package static var migratedDatabase: Self { TestDatabaseTrait(isMigrated: true) }
 
     /// A database with versiongate's schema for all cases of a parameterised test, which change nothing in it.
     ///
     /// - Parameter contents: The edit that fills it; empty for none.
-    public static func sharedDatabase(_ contents: String = "") -> Self {
+    package static func sharedDatabase(_ contents: String = "") -> Self {
         TestDatabaseTrait(isMigrated: true, contents: contents)
     }
 }

@@ -28,13 +28,11 @@ actor TestServer {
     private static let readyCount = 8
 
     private init() async throws {
-        let options = PrivatePostgresOptions(
-            settings: Self.settings.merging(["max_connections": "400", "max_prepared_transactions": "2"]) { $1 },
-            additionalRoles: TestDatabase.additionalRoles, isDisposable: true
-        )
-        lease = try await PrivatePostgres(
-            stateDirectory: stateDirectory, options: options, logger: TestDatabase.logger
+        lease = try await PrivatePostgres.ofTests(
+            stateDirectory: stateDirectory,
+            settings: Self.settings.merging(["max_connections": "400", "max_prepared_transactions": "2"]) { $1 }
         ).start()
+        try lease.removeAfterwards()
         let configuration = lease.configuration(database: "postgres").patient
         creating = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
         dropping = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)

@@ -1,5 +1,5 @@
-public import Logging
-public import Postgres
+package import Logging
+package import Postgres
 import PrivatePostgres
 import Synchronization
 
@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// Each test finds the rows of a new database. Where a test changes anything but rows, such as a table, a function or a
 /// setting of the database, its database is used no more. Roles belong to the whole server and are not put back.
-public final class WarmDatabase: Sendable {
+package final class WarmDatabase: Sendable {
     /// The database.
-    public let database: TestDatabase
+    package let database: TestDatabase
     private let consoles = Mutex<[String: PsqlSession]>([:])
     private let sessions: WarmSessions
     private static let free = Mutex<[WarmDatabase]>([])
@@ -24,7 +24,7 @@ public final class WarmDatabase: Sendable {
     }
 
     /// Runs `body` with a database that nothing else uses meanwhile.
-    public static func with<Result>(_ body: (WarmDatabase) async throws -> Result) async throws -> Result {
+    package static func with<Result>(_ body: (WarmDatabase) async throws -> Result) async throws -> Result {
         let warm = try await next()
         let result: Swift.Result<Result, any Error>
         do {
@@ -61,7 +61,7 @@ public final class WarmDatabase: Sendable {
 
     /// The psql of a role: `owner`, the superuser; `alice`, `bob` or `carol`, who may log in once a test has made them; or
     /// what follows `versiongate_` in the name of a role.
-    public func psql(_ role: String) throws -> PsqlSession {
+    package func psql(_ role: String) throws -> PsqlSession {
         let user =
             switch role {
             case "owner": PrivatePostgres.superuser
@@ -82,7 +82,7 @@ public final class WarmDatabase: Sendable {
     }
 
     /// Opens the sessions of a command on the database of the running test: those that are open already, if there are any.
-    public static let openSession: CommandSession = { configuration, logger, onNotice in
+    package static let openSession: CommandSession = { configuration, logger, onNotice in
         if let warm = ofThisTest, let user = warm.user(of: configuration) {
             let session = try await warm.sessions.lend(user, onNotice)
             return (session.connection, { await warm.sessions.takeBack(session) })
@@ -92,7 +92,7 @@ public final class WarmDatabase: Sendable {
     }
 
     /// As `CommandContext.OpenSession`.
-    public typealias CommandSession =
+    package typealias CommandSession =
         @Sendable (
             PostgresConfiguration, Logger, (@Sendable (PostgresNotice) -> Void)?
         ) async throws -> (connection: PostgresConnection, end: @Sendable () async -> Void)

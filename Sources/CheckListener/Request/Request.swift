@@ -1,0 +1,106 @@
+import UpdatePolicy
+
+/// A whole request: what is asked, and where its parts lie among the bytes that begin with it.
+struct Request {
+    /// What is asked.
+    enum Route {
+        /// A check whose client is the JSON body.
+        case checkBody(AnswerShape)
+        /// The same, of a body that came in chunks.
+        case chunkedCheckBody(AnswerShape, [UInt8])
+        /// A check whose client is the query.
+        case checkQuery
+        /// A document for another update client.
+        case feed(FeedRequest)
+        /// The question of a gateway whether a client is locked out.
+        case gate(GateRequest)
+        /// What cannot be answered, and why.
+        case refused(RequestFault)
+    }
+
+    /// What is asked.
+    let route: Route
+    /// Where the body is, or of a question in the query that.
+    let input: Range<Int>
+    /// How many bytes the request has; of one that is refused before it is whole, those of its head.
+    let length: Int
+    /// What metrics call it.
+    let label: RequestLabel
+    /// Whether the client speaks HTTP/1.1.
+    let isHTTP11: Bool
+    /// Whether the client wants to keep the connection, and can.
+    let keepsConnection: Bool
+    /// Its header fields.
+    let fields: FieldSection
+
+    /// The values of `X-Forwarded-For`.
+    func forwardedFor(in bytes: UnsafeRawBufferPointer) -> [String] {
+        fields.meaning.hasForwardedFor ? fields.values(of: "x-forwarded-for", in: bytes) : []
+    }
+
+    /// The answers that the client has already.
+    func knownAnswers(in bytes: UnsafeRawBufferPointer) -> IfNoneMatch {
+        IfNoneMatch(fields.meaning.hasKnownAnswers ? fields.values(of: "if-none-match", in: bytes) : [])
+    }
+}
+
+/// What metrics call a request.
+struct RequestLabel {
+    /// The route.
+    var route = RequestKind.Route.other
+    /// The method; a response to `HEAD` has no body.
+    var method = RequestKind.Method.other
+
+    /// Whether it is the most frequent kind.
+    var isCheck: Bool { route == .check && method == .post }
+}
+
+extension Request.Route {
+    /// What a method asks of a target.
+    ///
+    /// - Parameter values: The values of the header fields of a name.
+    /// - Returns: A fault, 404 or 405, for what is not served.
+    init(_ method: String, _ target: RequestTarget, values: (StaticString) -> [String]) {
+        switch (target.path, method) {
+        case (nil, _):
+            self = .refused(RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check."))
+        case (.check, "POST"): self = .checkBody(.standard)
+        case (.check, "GET"), (.check, "HEAD"): self = .checkQuery
+        case (.legacyCheck, "POST"): self = .checkBody(.legacy)
+        case (.gate, "GET"), (.gate, "HEAD"): self = .gate(GateRequest(target.query, values: values))
+        case (.feed(let subject), "GET"), (.feed(let subject), "HEAD"):
+            self = .feed(FeedRequest(subject, target, values: values))
+        case (let path?, _):
+            self = .refused(
+                RequestFault(
+                    .methodNotAllowed, "The method \(method) is not served at this path; use \(path.methods).",
+                    header: ("Allow", path.methods)
+                )
+            )
+        }
+    }
+
+    /// Whether what is sent is read as a check.
+    var isCheck: Bool {
+        switch self {
+        case .checkBody, .chunkedCheckBody, .checkQuery: true
+        case .feed, .gate, .refused: false
+        }
+    }
+
+    /// The same where it is a fault, or else a fault.
+    func refused(with fault: RequestFault) -> Self {
+        if case .refused = self { self } else { .refused(fault) }
+    }
+}
+
+extension RequestTarget.Path {
+    /// The methods that it knows.
+    fileprivate var methods: String {
+        switch self {
+        case .check: "GET, HEAD, POST"
+        case .legacyCheck: "POST"
+        case .gate, .feed: "GET, HEAD"
+        }
+    }
+}
