@@ -19,22 +19,20 @@ $$;
 
 CREATE FUNCTION versiongate_internal.edited_bundles(edits versiongate_internal.row_edit[]) RETURNS text[]
     LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN (
-    SELECT CASE
-               WHEN count(*) <= 100 AND every(found.bundle IS NOT NULL) IS NOT false
-                   THEN coalesce(array_agg(found.bundle), '{}')
-           END
-      FROM (
-          SELECT DISTINCT CASE
-                     WHEN side.policy_row ? 'bundle' THEN side.policy_row ->> 'bundle'
-                     ELSE (SELECT r.bundle FROM rules AS r WHERE r.key = side.policy_row ->> 'rule')
-                 END AS bundle
-            FROM unnest(edits) AS n
-           CROSS JOIN LATERAL (VALUES (n.before), (n.after)) AS side(policy_row)
-           WHERE side.policy_row IS NOT NULL
-      ) AS found
+RETURN ARRAY(
+    SELECT side.policy_row ->> 'bundle'
+      FROM unnest(edits) AS e
+     CROSS JOIN LATERAL (VALUES (e.before), (e.after)) AS side(policy_row)
+     WHERE side.policy_row ? 'bundle'
+     UNION
+    -- Where the rule or the release is gone, it has been edited as well.
+    SELECT r.bundle FROM unnest(edits) AS e JOIN rules AS r ON r.key = e.key ->> 'rule'
+     UNION
+    SELECT r.bundle FROM unnest(edits) AS e JOIN releases AS r ON r.id = (e.key ->> 'release')::bigint
+     ORDER BY 1
 );
-COMMENT ON FUNCTION versiongate_internal.edited_bundles IS 'The apps that edits are about; null: every app, or too many to tell.';
+COMMENT ON FUNCTION versiongate_internal.edited_bundles IS
+    'The bundles of the apps that edits are about, null among them for rules for every app.';
 
 CREATE FUNCTION versiongate_internal.was_overtaken(known_revision bigint, this_revision bigint) RETURNS boolean
     LANGUAGE sql STABLE SET search_path = public, pg_temp
@@ -91,6 +89,7 @@ DECLARE
     this_token CONSTANT uuid := gen_random_uuid();
     this_revision bigint := versiongate_internal.open_revision();
     edits versiongate_internal.row_edit[];
+    bundles text[];
 BEGIN
     PERFORM FROM versiongate_internal.edited_rows AS e WHERE e.xid = pg_current_xact_id() AND e.at = now();
     IF NOT FOUND THEN
@@ -108,6 +107,7 @@ BEGIN
     SELECT this_token, e.ordinality, e.table_name, e.key, e.before, e.after FROM unnest(edits) WITH ORDINALITY AS e;
     PERFORM versiongate_internal.validate_edits(edits, undone);
     PERFORM versiongate_internal.warn_of_edits(edits, undone);
+    bundles := versiongate_internal.edited_bundles(edits);
     UPDATE policy_revision
        SET revision = revision + 1, token = this_token, xid = pg_current_xact_id(), at = now()
     RETURNING revision INTO STRICT this_revision;
@@ -118,7 +118,7 @@ BEGIN
         nullif(current_setting('application_name'), ''),
         nullif(left(current_setting('versiongate.why', true), 1000), ''),
         undone, this_token, ARRAY(SELECT DISTINCT e.table_name FROM unnest(edits) AS e),
-        versiongate_internal.edited_bundles(edits)
+        CASE WHEN cardinality(bundles) <= 100 AND array_position(bundles, NULL) IS NULL THEN bundles END
     );
     PERFORM versiongate_internal.notify_servers(this_revision);
     IF versiongate_internal.was_overtaken(known_revision, this_revision) THEN
@@ -191,7 +191,6 @@ CREATE FUNCTION versiongate_internal.apps_changed_since(known_revision bigint, k
 AS $$
 DECLARE
     most_rows CONSTANT integer := 5000;
-    bundles text[];
 BEGIN
     IF NOT EXISTS (SELECT FROM changes AS c WHERE c.id = known_revision AND c.token = known_token)
         OR NOT EXISTS (SELECT FROM policy_revision AS p JOIN changes AS c ON c.id = p.revision AND c.token = p.token)
@@ -200,28 +199,11 @@ BEGIN
     THEN
         RETURN NULL;
     END IF;
-    SELECT array_agg(DISTINCT changed.bundle)
-      INTO bundles
-      FROM (
-          SELECT side.policy_row ->> 'bundle' AS bundle
-            FROM change_rows AS r, LATERAL (VALUES (r.before), (r.after)) AS side(policy_row)
-           WHERE r.change > known_revision
-             AND side.policy_row ? 'bundle'
-          UNION ALL
-          -- Where the rule or the release is gone, its own row has been recorded as well.
-          SELECT rule.bundle
-            FROM change_rows AS r
-            JOIN rules AS rule ON rule.key = coalesce(r.after, r.before) ->> 'rule'
-           WHERE r.change > known_revision
-             AND coalesce(r.after, r.before) ? 'rule'
-          UNION ALL
-          SELECT release.bundle
-            FROM change_rows AS r
-            JOIN releases AS release ON release.id = (coalesce(r.after, r.before) ->> 'release')::bigint
-           WHERE r.change > known_revision
-             AND r.table_name = 'release_notes'
-      ) AS changed;
-    RETURN coalesce(bundles, '{}');
+    RETURN versiongate_internal.edited_bundles(ARRAY(
+        SELECT ROW(r.table_name, r.key, r.before, r.after)::versiongate_internal.row_edit
+          FROM change_rows AS r
+         WHERE r.change > known_revision
+    ));
 END
 $$;
 COMMENT ON FUNCTION versiongate_internal.apps_changed_since IS

@@ -146,7 +146,8 @@ AS $$
                versiongate_internal.name_list(array_agg(t.language::text ORDER BY t.language))
            ),
            'Clients with these languages get them as they were. Change them too, or delete them.',
-           'Clients with these languages get them as they were. Change them too: `rule translate {rule} LANGUAGE`',
+           'Clients with these languages get them as they were. Change them too:'
+           ' `rule translate {rule} LANGUAGE --title TITLE --text TEXT`',
            jsonb_build_object('rule', t.rule)
       FROM unnest(edits) AS e
       JOIN rule_texts AS t ON t.rule = e.after ->> 'key'

@@ -55,13 +55,8 @@ extension PolicyDocumentReader {
 
     private mutating func text(_ node: YAMLNode, what: String, example: String?) -> String? {
         guard case .scalar(let text, _) = node.content else {
-            fault(
-                node.position,
-                "\(what) is a \(node.kind) where a text is wanted",
-                hint: example.map { "Write: \($0). A text that begins with [ or { goes into quotation marks." }
-                    ?? "Write one value. A text that begins with [ or { goes into quotation marks."
-            )
-            return nil
+            let value = example.map { "Write: \($0)" } ?? "Write one value"
+            return wrong(node, what, "text", "\(value). A text that begins with [ or { goes into quotation marks.")
         }
         if text.unicodeScalars.contains("\0") {
             fault(node.position, "\(what) has the character U+0000, which cannot be kept", hint: "Remove it.")
@@ -72,8 +67,7 @@ extension PolicyDocumentReader {
 
     private mutating func texts(_ node: YAMLNode, what: String, example: String) -> [UTF8Text]? {
         guard case .sequence(let items) = node.content else {
-            fault(node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Write a list: \(example)")
-            return nil
+            return wrong(node, what, "list", "Write a list: \(example)")
         }
         guard !items.isEmpty else {
             fault(node.position, "\(what) is an empty list", hint: "Leave the key out for no condition.")
@@ -121,8 +115,7 @@ extension PolicyDocumentReader {
         if node.isAbsent { return [] }
         if case .sequence(let items) = node.content, items.isEmpty { return [] }
         guard case .mapping(let members) = node.content else {
-            fault(node.position, "\(what) is a \(node.kind) where a map is wanted", hint: "It is a map of \(example).")
-            return nil
+            return wrong(node, what, "map", "It is a map of \(example).")
         }
         return members
     }
@@ -139,12 +132,15 @@ extension PolicyDocumentReader {
     mutating func items(of node: YAMLNode, what: String, example: String) -> [YAMLNode] {
         if node.isAbsent { return [] }
         guard case .sequence(let items) = node.content else {
-            fault(
-                node.position, "\(what) is a \(node.kind) where a list is wanted", hint: "Begin each entry: \(example)"
-            )
-            return []
+            return wrong(node, what, "list", "Begin each entry: \(example)") ?? []
         }
         return items
+    }
+
+    /// Tells of a value of another kind than is wanted, in whose place there is none.
+    private mutating func wrong<Value>(_ node: YAMLNode, _ what: String, _ wanted: String, _ hint: String) -> Value? {
+        fault(node.position, "\(what) is a \(node.kind) where a \(wanted) is wanted", hint: hint)
+        return nil
     }
 
     mutating func unknown(_ key: YAMLNode.Key, in what: String, known: [String]) {

@@ -143,15 +143,7 @@ private struct Reader {
 
     /// Why clients are not told, as far as it follows from what the question leaves open.
     private func reason(_ rule: Rule, _ source: FeedSource) -> String {
-        let question = source.question
-        var members: [String] = []
-        if rule.os != nil { members.append("os") }
-        if rule.regions != nil { members.append("region") }
-        if rule.languages != nil { members.append("language") }
-        if rule.builds != nil { members.append("build") }
-        members += (rule.attributes ?? []).map(\.name)
-        if rule.rollout(at: source.time) != .all { members.append("install") }
-        members.removeAll { question.member($0) != nil }
+        let members = rule.membersAsked(at: source.time).filter { source.question.member($0) == nil }
         if !members.isEmpty {
             return "It depends on \(members.joined(separator: ", ")), which the question leaves open."
         }

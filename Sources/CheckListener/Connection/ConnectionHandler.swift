@@ -204,14 +204,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     @inline(__always)
     private func answer(_ request: Request, _ bytes: UnsafeRawBufferPointer) {
         requestCount &+= 1
-        let refusal = limitedClient.flatMap { Self.refusal(of: request, bytes, $0) }
+        var refusal: RequestFault?
+        if let limitedClient { refusal = Self.refusal(of: request, bytes, limitedClient) }
         refusalsInARow = refusal == nil ? 0 : refusalsInARow &+ 1
         let connection = header(isHTTP11: request.isHTTP11, keepsConnection: request.keepsConnection)
         enter(.idle)
         if let refusal {
             write(.problem(refusal), connection, to: request.label)
         } else {
-            switch loop.responder.respond(to: request, in: bytes, by: loop.batch.policy, at: loop.batch.time) {
+            let batch = loop.batch
+            switch loop.responder.respond(to: request, in: bytes, by: batch.policy, at: batch.time) {
             case .now(let response): write(response, connection, to: request.label)
             case .later(let answer): return wait(for: answer, connection, to: request.label)
             }
@@ -219,6 +221,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         if connection == .close { endOutput() }
     }
 
+    @inline(never)
     private static func refusal(
         of request: Request,
         _ bytes: UnsafeRawBufferPointer,

@@ -12,27 +12,45 @@ struct RequestFields: Equatable {
         case host
     }
 
+    private struct Marks: OptionSet {
+        let rawValue: UInt16
+
+        static let host = Marks(rawValue: 1)
+        static let wrongHost = Marks(rawValue: 1 << 1)
+        static let length = Marks(rawValue: 1 << 2)
+        static let wrongLength = Marks(rawValue: 1 << 3)
+        static let coding = Marks(rawValue: 1 << 4)
+        static let wrongCoding = Marks(rawValue: 1 << 5)
+        static let expectation = Marks(rawValue: 1 << 6)
+        static let encoding = Marks(rawValue: 1 << 7)
+        static let close = Marks(rawValue: 1 << 8)
+        static let keepAlive = Marks(rawValue: 1 << 9)
+        static let forwardedFor = Marks(rawValue: 1 << 10)
+        static let knownAnswers = Marks(rawValue: 1 << 11)
+
+        /// Those that a usual request has none of, but for the host, which it has.
+        static var unusual: Marks {
+            [.host, .wrongHost, .wrongLength, .coding, .wrongCoding, .expectation, .encoding]
+        }
+    }
+
+    private var marks: Marks = []
     /// The length of the body in bytes; 0 where the request says none.
     private(set) var contentLength = 0
+
     /// Whether the connection ends after the request: the client says so, or asks for another protocol, which none is ever
     /// given.
-    private(set) var closes = false
+    var closes: Bool { marks.contains(.close) }
     /// Whether the client says that the connection goes on, as an HTTP/1.0 client must.
-    private(set) var keepsAlive = false
+    var keepsAlive: Bool { marks.contains(.keepAlive) }
     /// Whether the client waits for `100 Continue`.
-    private(set) var expectsContinue = false
+    var expectsContinue: Bool { marks.contains(.expectation) }
     /// Whether there is a content encoding other than `identity`.
-    private(set) var isEncoded = false
+    var isEncoded: Bool { marks.contains(.encoding) }
     /// Whether there is a field `X-Forwarded-For`.
-    private(set) var hasForwardedFor = false
+    var hasForwardedFor: Bool { marks.contains(.forwardedFor) }
     /// Whether there is a field `If-None-Match`.
-    private(set) var hasKnownAnswers = false
-    private var lengthCount = 0
-    private var transferCodingCount = 0
-    private var hostCount = 0
-    private var isHostValid = true
-    private var isLengthValid = true
-    private var isChunked = false
+    var hasKnownAnswers: Bool { marks.contains(.knownAnswers) }
 
     /// Takes over a field.
     ///
@@ -43,8 +61,8 @@ struct RequestFields: Equatable {
     mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         switch name.count {
         case 4 where name.isToken("host"):
-            hostCount &+= 1
-            isHostValid = HostField.isValid(value)
+            if marks.contains(.host) || !HostField.isValid(value) { marks.insert(.wrongHost) }
+            marks.insert(.host)
         case 14 where name.isToken("content-length"): takeContentLength(value)
         case 6, 7, 10, 13, 15, 16, 17: takeOther(name, value)
         default: break
@@ -55,42 +73,52 @@ struct RequestFields: Equatable {
     @inline(never)
     private mutating func takeOther(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         switch name.count {
-        case 6 where name.isToken("expect"): expectsContinue = value.isWord("100-continue")
-        case 7 where name.isToken("upgrade"): closes = true
-        case 10 where name.isToken("connection"): takeConnection(value)
-        case 13 where name.isToken("if-none-match"): hasKnownAnswers = true
-        case 15 where name.isToken("x-forwarded-for"): hasForwardedFor = true
-        case 16 where name.isToken("content-encoding"): if !value.isWord("identity") { isEncoded = true }
-        // Some proxies read it like `Connection`.
-        case 16 where name.isToken("proxy-connection"): takeConnection(value)
+        case 6 where name.isToken("expect"): if value.isWord("100-continue") { marks.insert(.expectation) }
+        case 7 where name.isToken("upgrade"): marks.insert(.close)
+        // Some proxies read the second like the first.
+        case 10 where name.isToken("connection"), 16 where name.isToken("proxy-connection"): takeConnection(value)
+        case 13 where name.isToken("if-none-match"): marks.insert(.knownAnswers)
+        case 15 where name.isToken("x-forwarded-for"): marks.insert(.forwardedFor)
+        case 16 where name.isToken("content-encoding"): if !value.isWord("identity") { marks.insert(.encoding) }
         case 17 where name.isToken("transfer-encoding"):
-            transferCodingCount += 1
-            isChunked = value.isWord("chunked")
+            if marks.contains(.coding) || !value.isWord("chunked") { marks.insert(.wrongCoding) }
+            marks.insert(.coding)
         default: break
         }
     }
 
     private mutating func takeConnection(_ value: UnsafeRawBufferPointer) {
+        if takeOption(value) { return }
         var start = 0
         while start < value.count {
             let end = value[start...].firstIndex(of: UInt8(ascii: ",")) ?? value.count
-            let option = value.part(start, end).trimmingBlanks
-            if option.isWord("close") { closes = true }
-            if option.isWord("keep-alive") { keepsAlive = true }
+            _ = takeOption(value.part(start, end).trimmingBlanks)
             start = end + 1
         }
     }
 
+    /// - Returns: Whether it is one that this server knows.
+    private mutating func takeOption(_ option: UnsafeRawBufferPointer) -> Bool {
+        if option.isWord("keep-alive") {
+            marks.insert(.keepAlive)
+        } else if option.isWord("close") {
+            marks.insert(.close)
+        } else {
+            return false
+        }
+        return true
+    }
+
     private mutating func takeContentLength(_ value: UnsafeRawBufferPointer) {
-        lengthCount &+= 1
+        if marks.contains(.length) || value.isEmpty { marks.insert(.wrongLength) }
+        marks.insert(.length)
         contentLength = 0
-        isLengthValid = !value.isEmpty
         for byte in value {
             let digit = Int(byte &- UInt8(ascii: "0"))
             let (tens, isTooLarge) = contentLength.multipliedReportingOverflow(by: 10)
             let (sum, isTooLargeNow) = tens.addingReportingOverflow(digit)
             guard digit < 10, !isTooLarge, !isTooLargeNow else {
-                isLengthValid = false
+                marks.insert(.wrongLength)
                 return
             }
             contentLength = sum
@@ -98,24 +126,21 @@ struct RequestFields: Equatable {
     }
 
     /// Why the length of the request, or whom it is for, is not certain; nil when both are.
-    @inline(__always)
     func irregularity(isHTTP11: Bool) -> Irregularity? {
-        if transferCodingCount > 0, transferCodingCount > 1 || lengthCount > 0 || !isChunked || !isHTTP11 {
+        if marks.contains(.coding), !isHTTP11 || !marks.isDisjoint(with: [.wrongCoding, .length]) {
             return .transferCoding
         }
-        if lengthCount > 1 || !isLengthValid { return .contentLength }
-        if hostCount > 1 || hostCount == 0 && isHTTP11 || !isHostValid { return .host }
+        if marks.contains(.wrongLength) { return .contentLength }
+        if marks.contains(.wrongHost) || isHTTP11 && !marks.contains(.host) { return .host }
         return nil
     }
 
     /// Whether an HTTP/1.1 request with these fields is certain, and has no more to it than a head and a body of known length.
     @inline(__always)
-    var isUsual: Bool {
-        irregularity(isHTTP11: true) == nil && transferCodingCount == 0 && !expectsContinue && !isEncoded
-    }
+    var isUsual: Bool { marks.intersection(.unusual) == .host }
 
     /// Where the body ends.
-    var framing: BodyFraming { transferCodingCount > 0 ? .chunks(ChunkedBody()) : .length(contentLength) }
+    var framing: BodyFraming { marks.contains(.coding) ? .chunks(ChunkedBody()) : .length(contentLength) }
 }
 
 extension RequestFields.Irregularity {

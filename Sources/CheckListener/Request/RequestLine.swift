@@ -26,7 +26,7 @@ struct RequestLine {
 
     /// Reads the line; what has arrived of it is read again when more has.
     @inline(__always)
-    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: ConnectionLimits) -> Progress {
+    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
         if bytes.starts(with: "POST /v1/check HTTP/1.1\r\n") {
             take(.checkBody, methodLength: 4, length: 25)
         } else if bytes.starts(with: "GET /v1/check?") {
@@ -39,7 +39,7 @@ struct RequestLine {
         } else {
             return readAny(bytes, limits)
         }
-        guard length &- 1 <= limits.requestLineBytes else {
+        guard length &- 1 <= limits.lineBytes else {
             length = 0
             return .tooLarge
         }
@@ -89,9 +89,9 @@ struct RequestLine {
     private static let longestMethod = 11
 
     @inline(never)
-    private mutating func readAny(_ bytes: UnsafeRawBufferPointer, _ limits: ConnectionLimits) -> Progress {
+    private mutating func readAny(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
         // The line feed may be the byte at the limit.
-        let limit = limits.requestLineBytes
+        let limit = limits.lineBytes
         let last = min(bytes.count, limit)
         let atEnd = bytes.count > limit ? Progress.tooLarge : .incomplete
 

@@ -29,12 +29,12 @@ struct RequestReader {
         case body(AcceptedHead, BodyFraming)
     }
 
-    private let limits: ConnectionLimits
+    private let limits: RequestLimits
     private var part: Part?
 
     /// Creates the reader of a connection.
     init(limits: ConnectionLimits) {
-        self.limits = limits
+        self.limits = RequestLimits(limits)
     }
 
     /// Whether the body is what is missing of a request.
@@ -118,6 +118,15 @@ struct RequestReader {
     }
 }
 
+/// How long a head may be.
+struct RequestLimits {
+    let lineBytes, headerBytes, headerFields: Int
+
+    init(_ limits: ConnectionLimits) {
+        (lineBytes, headerBytes, headerFields) = (limits.requestLineBytes, limits.headerBytes, limits.headerFields)
+    }
+}
+
 /// How far the reading of a part of a request came.
 enum Progress {
     case whole
@@ -146,7 +155,7 @@ private struct RequestHead {
 
     /// Reads on.
     @inline(__always)
-    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: ConnectionLimits) -> Progress {
+    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
         if line.length == 0 {
             let progress = line.read(bytes, limits)
             guard progress == .whole else { return progress }
@@ -186,14 +195,14 @@ private struct RequestHead {
     }
 
     /// What is too large of it.
-    func overflow(_ limits: ConnectionLimits) -> RequestFault {
+    func overflow(_ limits: RequestLimits) -> RequestFault {
         guard line.length == 0 else {
             let detail = "The header fields of the request are too large or too many; send fewer."
             return RequestFault(.headerFieldsTooLarge, detail)
         }
         return RequestFault(
             .uriTooLong,
-            "The request line is longer than \(limits.requestLineBytes) bytes. Use POST for longer descriptions."
+            "The request line is longer than \(limits.lineBytes) bytes. Use POST for longer descriptions."
         )
     }
 }

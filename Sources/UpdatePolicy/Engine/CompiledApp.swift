@@ -15,6 +15,9 @@ final class CompiledApp: Sendable {
     /// The bundle where there is a row, which a check asks for without copying the row.
     let listedBundle: String?
 
+    /// Whether the policy has nothing about its bundle: the app was removed, and only its number is kept.
+    let isEmpty: Bool
+
     /// What stands for `{app}`.
     let displayName: String
 
@@ -39,6 +42,7 @@ final class CompiledApp: Sendable {
         self.bundle = bundle
         self.row = row
         listedBundle = row == nil ? nil : bundle
+        isEmpty = row == nil && releaseRows.isEmpty && rules == nil
         displayName = row?.name ?? bundle
         isPaused = row?.paused ?? false
         self.links = links
@@ -50,9 +54,6 @@ final class CompiledApp: Sendable {
     var section: PolicySection {
         PolicySection(compiled: self, app: row, releases: releaseRows, rules: rules?.rows ?? [])
     }
-
-    /// Whether the policy has nothing about its bundle: the app was removed, and only its number is kept.
-    var isEmpty: Bool { row == nil && releaseRows.isEmpty && rules == nil }
 
     func releases(on platform: Int32) -> ReleaseList? {
         releases.first { $0.platform == platform }

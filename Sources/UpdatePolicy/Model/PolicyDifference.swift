@@ -91,18 +91,14 @@ extension PolicyTable {
         guard self == .releases else { return [identity(of:)] }
         return [
             { row in zip(columns, row.values).map { $1.identity(as: $0.type) } },
-            { release($0) + [Self.version($0["build"]), $0["regions"]] },
-            { release($0) + [Self.version($0["build"])] },
-            { release($0) },
+            { identity(of: $0) + [Self.version($0["build"]), $0["regions"]] },
+            { identity(of: $0) + [Self.version($0["build"])] },
+            { identity(of: $0) },
         ]
     }
 
+    /// The key by which people identify a row; two spellings of the version of a release are equal.
     private func identity(of row: PolicyRow) -> [AnyHashable] {
-        zip(columns, row.values).filter { $0.0.role == .identity }.map { $1.identity(as: $0.type) }
-    }
-
-    /// The key by which people identify a release; two spellings of a version are equal.
-    private func release(_ row: PolicyRow) -> [AnyHashable] {
         zip(columns, row.values).filter { $0.0.role == .identity }.map { column, value in
             column.type == .version ? Self.version(value) : value.identity(as: column.type)
         }

@@ -55,7 +55,11 @@ extension PrivatePostgresLease {
             """
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["setsid", "sh", "-c", script, "remover", stateDirectory + "/postgres", socketDirectory]
+        // With --wait the child lives on. One that ends, while its own child keeps open what tells Foundation of an end, is
+        // reaped by nobody, and swift-testing then waits for exit tests in vain.
+        process.arguments = [
+            "setsid", "--wait", "sh", "-c", script, "remover", stateDirectory + "/postgres", socketDirectory,
+        ]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -76,6 +76,18 @@ package enum Condition: String, Sendable, CaseIterable {
 }
 
 extension Rule {
+    /// The members of a check that its conditions ask about, in the order of judgement, the platform and the version apart.
+    package func membersAsked(at time: Timestamp) -> [String] {
+        Condition.allCases.flatMap { condition -> [String] in
+            switch condition {
+            case .platforms, .versions, .target: []
+            case .attributes: (attributes ?? []).map(\.name)
+            case .rollout: rollout(at: time) == .all ? [] : [ClientField.install.name]
+            default: condition.value(in: self) == .null ? [] : [condition.field?.name].compactMap(\.self)
+            }
+        }
+    }
+
     /// The clients of its app that the rule is for, by all of its conditions on them: `2.0, build 77, iOS, DE and AT,
     /// channel beta`; `everyone` where it has none.
     ///

@@ -35,8 +35,8 @@ extension RuleGroup {
         _ offers: inout Offers?
     ) -> Bool {
         let rule = rules[index]
-        guard rule.startsAt <= facts.time, facts.time < rule.endsAt, isFor(rule, platform: facts.platform),
-            holds(rule.versions, facts.versionRank), holds(rule.builds, facts.buildRank),
+        guard holds(rule.versions, facts.versionRank), rule.startsAt <= facts.time, facts.time < rule.endsAt,
+            isFor(rule, platform: facts.platform), holds(rule.builds, facts.buildRank),
             holds(rule.os, facts.osRank), isFor(rule, region: facts.region),
             holds(rule.languages, facts.languageRank), rule.flags.contains(.enabled),
             rule.attributes.isEmpty || firstUnmetAttribute(rule, facts) == nil
@@ -77,14 +77,14 @@ extension RuleGroup {
 
     /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Int? {
-        rule.attributes.indices.first { !accepts($0, facts.value(ofAttribute: pools.attributes[$0].name)) }
+        rule.attributes.indices.first { !accepts($0, facts.values[pools.attributes[$0].name]) }
     }
 
     /// Whether a client sent an attribute that the rule asks for, with a value that it does not accept.
     func refusesAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Bool {
         rule.attributes.indices.contains { index in
-            let value = facts.value(ofAttribute: pools.attributes[index].name)
-            return value != CheckFacts.notSent && !accepts(index, value)
+            let value = facts.values[pools.attributes[index].name]
+            return value != AttributeValues.notSent && !accepts(index, value)
         }
     }
 
@@ -158,12 +158,9 @@ struct CheckFacts {
     let buildRank: UInt32
     let osRank: UInt32
     let languageRank: UInt32
-    /// What keeps the client from rules, as ``RuleGate/refused`` has it.
-    let traits: UInt32
-    /// For each name on the scale the index of the value that was sent; empty where none was.
-    private let values: [UInt32]
-
-    static let notSent: UInt32 = .max
+    let values: AttributeValues
+    /// What keeps the client from rules.
+    let traits: UInt64
 
     init(_ client: borrowing Client, platform: Int32, time: Int64, on scales: RuleScales) {
         self.time = time
@@ -173,28 +170,46 @@ struct CheckFacts {
         buildRank = client.buildKey.map { scales.builds.rank(of: $0) } ?? RankInterval.unreadable
         osRank = client.osKey.map { scales.os.rank(of: $0) } ?? RankInterval.unreadable
         languageRank = client.language.map { scales.languages.rank(of: $0) } ?? RankInterval.unreadable
-        var traits = platform < 0 ? RuleGate.everyPlatform : RuleGate.trait(ofPlatform: platform)
-        traits |= RuleGate.everyAttribute
-        values = scales.attributeNames.count == 0 ? [] : Self.values(client, on: scales, &traits)
+        var traits = platform < 0 ? ClientTraits.everyPlatform : ClientTraits.platform(platform)
+        traits |= region == 0 ? ClientTraits.everyRegion : ClientTraits.region(region)
+        traits |= languageRank == RankInterval.unreadable ? ClientTraits.noLanguage : 0
+        traits |= ClientTraits.everyAttribute
+        var values = AttributeValues()
+        if scales.attributeNames.count > 0 {
+            client.forEachAttribute { name, value in
+                guard let name = scales.attributeNames.index(of: name) else { return }
+                // One that no rule accepts is none of the scale.
+                let index = scales.attributeValues.index(of: value) ?? scales.attributeValues.count
+                values.set(UInt32(truncatingIfNeeded: index), for: name, of: scales.attributeNames.count)
+                traits &= ~ClientTraits.lacksAttribute(name)
+            }
+        }
+        self.values = values
         self.traits = traits
     }
+}
 
-    @inline(never)
-    private static func values(_ client: borrowing Client, on scales: RuleScales, _ traits: inout UInt32) -> [UInt32] {
-        var values: [UInt32] = []
-        client.forEachAttribute { name, value in
-            guard let name = scales.attributeNames.index(of: name) else { return }
-            if values.isEmpty { values = [UInt32](repeating: notSent, count: scales.attributeNames.count) }
-            // One that no rule accepts is none of the scale.
-            values[name] = UInt32(scales.attributeValues.index(of: value) ?? scales.attributeValues.count)
-            traits &= ~RuleGate.trait(ofLacking: name)
-        }
-        return values
+/// For each attribute that rules ask for, by the index of its name, the index of the value that was sent; the first need no
+/// memory of their own.
+struct AttributeValues {
+    static let notSent: UInt32 = .max
+    private var first = InlineArray<16, UInt32>(repeating: Self.notSent)
+    private var others: [UInt32] = []
+
+    @inline(__always)
+    subscript(name: Int) -> UInt32 {
+        if name < first.count { return first[name] }
+        return others.isEmpty ? Self.notSent : others[name &- first.count]
     }
 
-    /// The index of the value of an attribute on the scale, ``notSent`` without one.
-    @inline(__always)
-    func value(ofAttribute name: Int) -> UInt32 { values.isEmpty ? Self.notSent : values[name] }
+    mutating func set(_ value: UInt32, for name: Int, of count: Int) {
+        if name < first.count {
+            first[name] = value
+        } else {
+            if others.isEmpty { others = [UInt32](repeating: Self.notSent, count: count - first.count) }
+            others[name - first.count] = value
+        }
+    }
 }
 
 enum WayOut {

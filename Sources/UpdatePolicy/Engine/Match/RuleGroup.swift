@@ -32,8 +32,8 @@ struct RuleGate: Sendable {
     let first: UInt32
     let last: UInt32
 
-    /// The traits that keep clients from it, a bit each; two may share one.
-    let refused: UInt32
+    /// The traits that keep clients from it, as ``ClientTraits`` has them.
+    let refused: UInt64
 
     let rule: UInt32
 
@@ -47,23 +47,33 @@ struct RuleGate: Sendable {
         first = versions.first?.lower ?? 0
         guard first < end else { return nil }
         last = versions.isEmpty && !rule.flags.contains(.hasTarget) ? RankInterval.unreadable : end - 1
-        let accepted = pools.platforms[rule.platforms.indices].reduce(0) { $0 | Self.trait(ofPlatform: $1) }
-        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | Self.trait(ofLacking: $1.name) }
-        refused = (accepted == 0 ? 0 : Self.everyPlatform & ~accepted) | attributes
+        refused = ClientTraits.refused(by: rule, pools)
         self.rule = UInt32(truncatingIfNeeded: number)
     }
+}
 
-    /// The traits of a client that sent no platform.
-    static let everyPlatform: UInt32 = 0x0000_FFFF
-    /// Those of a client that sent no attribute that a rule asks for.
-    static let everyAttribute: UInt32 = 0xFFFF_0000
+/// What of a client may keep it from a rule, a bit each; two platforms, attributes or regions may share one.
+enum ClientTraits {
+    static let everyPlatform: UInt64 = 0xFFFF
+    static let everyAttribute: UInt64 = 0xFFFF << 16
+    static let everyRegion: UInt64 = 0x7FFF_FFFF << 32
+    static let noLanguage: UInt64 = 1 << 63
 
     @inline(__always)
-    static func trait(ofPlatform platform: Int32) -> UInt32 { 1 &<< UInt32(truncatingIfNeeded: platform & 15) }
+    static func platform(_ number: Int32) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: number & 15) }
 
-    /// The trait of lacking the attribute whose name has an index.
+    /// That it lacks the attribute whose name has an index.
     @inline(__always)
-    static func trait(ofLacking attribute: Int) -> UInt32 {
-        1 &<< UInt32(truncatingIfNeeded: 16 &+ attribute & 15)
+    static func lacksAttribute(_ name: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: 16 &+ name & 15) }
+
+    @inline(__always)
+    static func region(_ letters: UInt16) -> UInt64 { 1 &<< UInt64(32 &+ letters % 31) }
+
+    static func refused(by rule: CompiledRule, _ pools: RulePools) -> UInt64 {
+        let platforms = pools.platforms[rule.platforms.indices].reduce(0) { $0 | platform($1) }
+        let regions = pools.regions[rule.regions.indices].reduce(0) { $0 | region($1) }
+        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | lacksAttribute($1.name) }
+        return (platforms == 0 ? 0 : everyPlatform & ~platforms) | (regions == 0 ? 0 : everyRegion & ~regions)
+            | attributes | (rule.languages.isEmpty ? 0 : noLanguage)
     }
 }

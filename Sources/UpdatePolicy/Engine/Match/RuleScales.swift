@@ -95,6 +95,7 @@ struct TextScale: Sendable {
     }
 
     func index(of text: UnsafeRawBufferPointer) -> Int? {
+        if count <= 8 { return texts.firstIndex { $0.string.withBytes(text.hasSameBytes) } }
         let rank = Int(rank(of: text))
         return rank > 0 && texts[rank - 1].string.withBytes(text.hasSameBytes) ? rank - 1 : nil
     }
