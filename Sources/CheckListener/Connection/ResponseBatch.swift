@@ -119,13 +119,13 @@ final class ResponseBatch {
     /// - Returns: How many bytes the run has.
     @inline(__always)
     private func noteRun(from position: Int, of output: ConnectionOutput) -> Int {
-        let last = runs.count &- 1
+        let (last, end) = (runs.count &- 1, bytes.count)
         if last >= 0, runs[last].output === output, runs[last].range.upperBound == position {
-            runs[last].range = Range(uncheckedBounds: (runs[last].range.lowerBound, bytes.count))
+            runs[last].range = Range(uncheckedBounds: (runs[last].range.lowerBound, end))
             return runs[last].range.count
         }
-        runs.append(Run(output: output, range: Range(uncheckedBounds: (position, bytes.count))))
-        return bytes.count &- position
+        runs.append(Run(output: output, range: Range(uncheckedBounds: (position, end))))
+        return end &- position
     }
 
     /// Counts a request that was answered, at the latest before its response is sent.

@@ -10,6 +10,7 @@ package struct ByteWriter: Sendable {
     var length = 0
 
     @inlinable
+    @inline(__always)
     package var count: Int { length }
 
     @inlinable
