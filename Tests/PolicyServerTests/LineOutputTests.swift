@@ -58,6 +58,22 @@ struct LineOutputTests {
         #expect(lines.map(String.init) == (1...lines.count).map { "line \($0) \(padding)" })
     }
 
+    @Test("A terminal that nobody reads, and a pipe to which others write too, make no caller wait")
+    func sharedAndSlow() {
+        var (main, terminal): (Int32, Int32) = (0, 0)
+        #expect(openpty(&main, &terminal, nil, nil, nil) == 0)
+        let pipe = Pipe()
+        let line = String(repeating: "x", count: 5_000)
+        for descriptor in [terminal, pipe.writing] {
+            let outputs = [Self.output(descriptor), Self.output(descriptor)]
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                for _ in 1...5_000 { outputs[index].print(line) }
+            }
+            #expect(outputs.allSatisfy { $0.droppedCount > 0 })
+            #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0, "which whoever else writes to it would notice")
+        }
+    }
+
     @Test("The output says what is missing also when nothing more is printed")
     func saysWhatIsMissing() {
         let pipe = Pipe()

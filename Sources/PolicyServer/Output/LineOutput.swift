@@ -18,15 +18,21 @@ package final class LineOutput: Sendable {
 
     private let state = Mutex(State())
     private let descriptor: Int32
+    private let isOwn: Bool
     private let gapNotice: @Sendable (Int) -> String
 
     /// - Parameters:
     ///   - descriptor: Where the lines go. It may block or not.
     ///   - gapNotice: The line that reports the number of missing lines.
     package init(descriptor: Int32, gapNotice: @escaping @Sendable (Int) -> String) {
-        self.descriptor = descriptor
+        // A terminal, or a pipe that others write to as well, may have less room than `poll` says. So the same file is opened
+        // once more, not to block; the descriptor of others stays as it is. A socket cannot be, and need not.
+        let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        (self.descriptor, isOwn) = own < 0 ? (descriptor, false) : (own, true)
         self.gapNotice = gapNotice
     }
+
+    deinit { if isOwn { close(descriptor) } }
 
     /// How many lines were dropped since the start.
     var droppedCount: Int { state.withLock { $0.dropped } }
@@ -76,7 +82,9 @@ package enum DescriptorWriter {
                 if ready < 0, errno == EINTR { continue }
                 guard ready > 0, entry.revents & Int16(POLLOUT) != 0 else { break }
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(piece))
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                let flags = Int32(MSG_NOSIGNAL) | (isWaiting ? 0 : Int32(MSG_DONTWAIT))
+                var count = send(descriptor, rest.baseAddress, rest.count, flags)
+                if count < 0, errno == ENOTSOCK { count = Glibc.write(descriptor, rest.baseAddress, rest.count) }
                 if count < 0, errno == EINTR || isWaiting && errno == EAGAIN { continue }
                 guard count > 0 else { break }
                 written += count
