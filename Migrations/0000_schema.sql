@@ -5,7 +5,7 @@
 -- function or an operator there can have it called in place of another, and so act as the owner. From PostgreSQL 15 on
 -- nobody may by default; a database that came through pg_upgrade from an older one still lets everybody.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 CREATE SCHEMA IF NOT EXISTS versiongate_internal;
 COMMENT ON SCHEMA versiongate_internal IS
@@ -32,17 +32,18 @@ $$;
 
 -- The last three may open an edit.
 CREATE FUNCTION versiongate_internal.role_names() RETURNS name[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '{versiongate_server,versiongate_viewer,versiongate_brake,versiongate_planner,versiongate_admin}'::name[];
 
+-- Who could act as the owner by what he creates, or has created, in the two schemas.
 CREATE FUNCTION versiongate_internal.creation_faults(schema_owner oid)
     RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     owner_name CONSTANT text := schema_owner::regrole;
     schemas CONSTANT name[] := '{public,versiongate_internal}';
-    names CONSTANT name[] := versiongate_internal.role_names();
+    names CONSTANT name[] := role_names();
 BEGIN
     RETURN QUERY
     WITH open AS (
@@ -102,15 +103,14 @@ BEGIN
      ORDER BY o.name;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.creation_faults IS
-    'Who could act as the owner by what he creates, or has created, in the two schemas.';
 
+-- What roles may do without need, and what they lack that edits should not be blocked.
 CREATE FUNCTION versiongate_internal.privilege_faults(schema_owner oid)
     RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    names CONSTANT name[] := versiongate_internal.role_names();
+    names CONSTANT name[] := role_names();
     large_objects CONSTANT text := 'lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea)';
 BEGIN
     RETURN QUERY
@@ -160,19 +160,17 @@ BEGIN
      ORDER BY r.rolname;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.privilege_faults IS
-    'What roles may do without need, and what they lack that edits should not be blocked.';
 
 CREATE FUNCTION schema_faults() RETURNS TABLE (fault text, remedy text, is_dangerous boolean, stops_servers boolean)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     schema_owner CONSTANT oid := (
         SELECT p.proowner FROM pg_proc AS p WHERE p.oid = 'public.schema_faults()'::regprocedure
     );
 BEGIN
-    RETURN QUERY SELECT * FROM versiongate_internal.creation_faults(schema_owner);
-    RETURN QUERY SELECT * FROM versiongate_internal.privilege_faults(schema_owner);
+    RETURN QUERY SELECT * FROM creation_faults(schema_owner);
+    RETURN QUERY SELECT * FROM privilege_faults(schema_owner);
     RETURN QUERY
     SELECT format('the role %I may not read %s, so servers load no policy', r.rolname, string_agg(t.name, ', ')),
            format('Let the owner of the tables run: GRANT SELECT ON %s TO %I;', string_agg(t.name, ', '), r.rolname),

@@ -4,8 +4,9 @@
 -- do the rest: matching is containment, "and" is intersection, "or" is union, and a range that nothing can match is
 -- empty.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
+-- The bytes that put a version in order; null if it cannot be read as a version.
 -- The key, compared byte by byte, orders versions:
 --   each number            2 + how many significant digits it has (one byte), then these; zeros at the end left out
 --   a release              01
@@ -15,7 +16,7 @@ SET LOCAL search_path = public, pg_temp;
 -- A number with more digits is greater, so the count comes first; every count of a number is above 01, so 1.2 <
 -- 1.2.0.1.
 CREATE FUNCTION versiongate_internal.version_key(version text) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -70,20 +71,18 @@ BEGIN
     RETURN key || '\x00'::bytea;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_key IS
-    'The bytes that put a version in order; null if it cannot be read as a version.';
 
 -- That of 0-0.
 CREATE FUNCTION versiongate_internal.least_key() RETURNS bytea
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN decode('00010000', 'hex');
 
 CREATE FUNCTION version_compare(a text, b text) RETURNS integer
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    key_a CONSTANT bytea := versiongate_internal.version_key(a);
-    key_b CONSTANT bytea := versiongate_internal.version_key(b);
+    key_a CONSTANT bytea := version_key(a);
+    key_b CONSTANT bytea := version_key(b);
 BEGIN
     RETURN CASE WHEN key_a < key_b THEN -1 WHEN key_a > key_b THEN 1 WHEN key_a = key_b THEN 0 END;
 END
@@ -91,17 +90,16 @@ $$;
 COMMENT ON FUNCTION version_compare(text, text) IS
     '-1, 0 or 1 as version a is below, equal to or above version b; null if one of them cannot be read.';
 
+-- From one version to another, by their keys.
+-- What a version range means: the spans of versions that it matches, by their keys.
 CREATE TYPE versiongate_internal.version_span AS RANGE (
     SUBTYPE = bytea, MULTIRANGE_TYPE_NAME = versiongate_internal.version_spans
 );
 
-COMMENT ON TYPE versiongate_internal.version_span IS 'From one version to another, by their keys.';
-COMMENT ON TYPE versiongate_internal.version_spans IS
-    'What a version range means: the spans of versions that it matches, by their keys.';
-
+-- The key of the first version with the same numbers as the version of this key: their pre-release 0.
 -- What follows the numbers is below 02, and each number tells how many digits it has.
 CREATE FUNCTION versiongate_internal.version_family(key bytea) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -113,41 +111,28 @@ BEGIN
     RETURN substr(key, 1, count) || '\x00010000'::bytea;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_family IS
-    'The key of the first version with the same numbers as the version of this key: their pre-release 0.';
 
+-- The key of the first version that begins with these numbers: their pre-release 0.
 CREATE FUNCTION versiongate_internal.version_family_start(numbers text[]) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN versiongate_internal.version_family(
-        versiongate_internal.version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.'))
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN version_family(
+    version_key(array_to_string(coalesce(nullif(numbers, '{}'), '{0}'), '.'))
     );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.version_family_start IS
-    'The key of the first version that begins with these numbers: their pre-release 0.';
 
+-- The end, exclusive, of the versions that share the first count numbers; null (no end) where count is 0.
 CREATE FUNCTION versiongate_internal.version_family_end(numbers text[], count integer) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    IF count = 0 THEN
-        RETURN NULL;
-    END IF;
-    RETURN versiongate_internal.version_family_start(numbers[1:count - 1] || (numbers[count]::numeric + 1)::text);
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.version_family_end IS
-    'The end, exclusive, of the versions that share the first count numbers; null (no end) where count is 0.';
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN count > 0 THEN version_family_start(numbers[1:count - 1] || (numbers[count]::numeric + 1)::text)
+END;
 
 -- The faults of a range. Beside what is wrong and a hint, each tells what seems to be meant: what to write in place of
--- the faulty part, or null where that cannot be known. What is meant may have a fault of its own.
+-- the faulty part, or null where that cannot be known. What is meant may be wrong as well.
 
 CREATE FUNCTION versiongate_internal.version_operand_fault(
     operator text, operand text, key bytea, OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -206,11 +191,12 @@ BEGIN
 END
 $$;
 
+-- What is wrong with an operator that ranges do not have. meant: comparators, any of which may hold.
 -- `written` is the operator as it stands in the range, with a space inside if there is one.
 CREATE FUNCTION versiongate_internal.version_operator_fault(
     written text, operand text, OUT fault text, OUT hint text, OUT meant text[]
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -240,24 +226,32 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.version_operator_fault IS
-    'What is wrong with an operator that ranges do not have. meant: comparators, any of which may hold.';
 
 -- A comma, "and" and the like, wherever they stand in one side of "||". `meant` is what to write for all of the side.
 CREATE FUNCTION versiongate_internal.version_separator_fault(side text, OUT fault text, OUT hint text, OUT meant text)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
     words CONSTANT text := regexp_replace(side, '[ \t]+', ' ', 'g');
     separator CONSTANT text := (regexp_match(words, '[,;/]|\|+|&+|(?<= )(?:and|or)(?= )', 'i'))[1];
-    -- Bounds in words: below 1.2, 1.2 or later.
-    bound CONSTANT text[] := coalesce(
-        regexp_match(words, '^(below|under|before|above|over|after|since|until|up to|(?:less|older|lower|smaller|more|newer|greater|higher) than) ([^ ]+)$', 'i'),
-        regexp_match(words, '^([^ ]+) (?:or|and) (later|newer|above|higher|up|greater|more|earlier|older|below|lower|less)$', 'i'),
-        regexp_match(words, '^(not) ([^ ]+)$', 'i'),
-        regexp_match(words, '^(?:from )?([^ ]+) to ([^ ]+)$', 'i'),
-        regexp_match(words, '^between ([^ ]+) and ([^ ]+)$', 'i')
+    -- Bounds in words, and what they mean.
+    bound CONSTANT text := (
+        SELECT regexp_replace(words, w.pattern, w.meant, 'i')
+          FROM (
+              VALUES (1, '^(?:below|under|before|(?:less|older|lower|smaller) than) ([^ ]+)$', '<\1'),
+                     (2, '^(?:above|over|after|(?:more|newer|greater|higher) than) ([^ ]+)$', '>\1'),
+                     (3, '^(?:until|up to) ([^ ]+)$', '<=\1'),
+                     (4, '^since ([^ ]+)$', '>=\1'),
+                     (5, '^([^ ]+) (?:or|and) (?:later|newer|above|higher|up|greater|more)$', '>=\1'),
+                     (6, '^([^ ]+) (?:or|and) (?:earlier|older|below|lower|less)$', '<=\1'),
+                     (7, '^not ([^ ]+)$', '<\1 || >\1'),
+                     (8, '^(?:from )?([^ ]+) to ([^ ]+)$', '\1 - \2'),
+                     (9, '^between ([^ ]+) and ([^ ]+)$', '\1 - \2')
+          ) AS w(place, pattern, meant)
+         WHERE words ~* w.pattern
+         ORDER BY w.place
+         LIMIT 1
     );
     system CONSTANT text := (regexp_match(words, '^(ios|ipados|android|macos|windows|linux|tvos|watchos) [^ ]', 'i'))[1];
     items text[] COLLATE "C";
@@ -269,16 +263,7 @@ BEGIN
         meant := CASE WHEN words ~ '^[^ ]+ [<>~^]' THEN substr(words, length(system) + 2) END;
     ELSIF bound IS NOT NULL THEN
         fault := format('"%s": a bound is written as an operator', side);
-        CASE
-            WHEN lower(bound[1]) IN ('below', 'under', 'before', 'less than', 'older than', 'lower than', 'smaller than') THEN meant := '<' || bound[2];
-            WHEN lower(bound[1]) IN ('above', 'over', 'after', 'more than', 'newer than', 'greater than', 'higher than') THEN meant := '>' || bound[2];
-            WHEN lower(bound[1]) IN ('until', 'up to') THEN meant := '<=' || bound[2];
-            WHEN lower(bound[1]) = 'since' THEN meant := '>=' || bound[2];
-            WHEN lower(bound[1]) = 'not' THEN meant := format('<%1$s || >%1$s', bound[2]);
-            WHEN lower(bound[2]) IN ('later', 'newer', 'above', 'higher', 'up', 'greater', 'more') THEN meant := '>=' || bound[1];
-            WHEN lower(bound[2]) IN ('earlier', 'older', 'below', 'lower', 'less') THEN meant := '<=' || bound[1];
-            ELSE meant := bound[1] || ' - ' || bound[2];
-        END CASE;
+        meant := bound;
         hint := 'Write "<" for "below", ">" for "above", ">=" for "or later", "<=" for "or earlier", " - " for "to"';
     ELSIF separator IS NULL THEN
         RETURN;
@@ -323,7 +308,7 @@ CREATE FUNCTION versiongate_internal.read_version_operand(
     operator text, operand text, OUT first_key bytea, OUT next_key bytea, OUT next_belongs boolean, OUT numbers text[],
     OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -332,15 +317,15 @@ DECLARE
 BEGIN
     next_belongs := false;
     IF written ~ '[0-9]$' THEN
-        first_key := versiongate_internal.version_key(written);
+        first_key := version_key(written);
     END IF;
     IF first_key IS NULL THEN
         family := (regexp_match(written, '^[vV]?((?:[0-9]+\.)*)[xX*](?:\.[xX*])*$'))[1];
     END IF;
     IF family IS NOT NULL THEN
         numbers := string_to_array(rtrim(family, '.'), '.');
-        first_key := versiongate_internal.version_family_start(numbers);
-        next_key := versiongate_internal.version_family_end(numbers, cardinality(numbers));
+        first_key := version_family_start(numbers);
+        next_key := version_family_end(numbers, cardinality(numbers));
         IF octet_length(written) > 128 OR first_key IS NULL OR next_key IS NULL AND family <> '' THEN
             fault := format('"%s..." has %s bytes', left(operand, 24), octet_length(operand));
             hint := 'A version has at most 128';
@@ -348,10 +333,10 @@ BEGIN
         RETURN;
     END IF;
     IF first_key IS NULL THEN
-        first_key := versiongate_internal.version_key(written);
+        first_key := version_key(written);
     END IF;
     SELECT found.fault, found.hint, found.meant INTO fault, hint, meant
-      FROM versiongate_internal.version_operand_fault(operator, operand, first_key) AS found;
+      FROM version_operand_fault(operator, operand, first_key) AS found;
     IF fault IS NOT NULL THEN
         RETURN;
     END IF;
@@ -366,79 +351,63 @@ BEGIN
 END
 $$;
 
-CREATE TYPE versiongate_internal.range_reading AS (
-    span versiongate_internal.version_span, fault text, hint text, meant text
-);
-COMMENT ON TYPE versiongate_internal.range_reading IS 'What a part of a range means, or what is wrong with it.';
+-- What a part of a range means, or what is wrong with it.
+CREATE TYPE versiongate_internal.range_reading AS (span version_span, fault text, hint text, meant text);
 
-CREATE FUNCTION versiongate_internal.read_version_comparator(operator text, operand text)
-    RETURNS versiongate_internal.range_reading
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.read_version_comparator(operator text, operand text) RETURNS range_reading
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    bound CONSTANT record := versiongate_internal.read_version_operand(operator, operand);
-    span versiongate_internal.version_span;
+    bound CONSTANT record := read_version_operand(operator, operand);
+    to_next CONSTANT text := CASE WHEN bound.next_belongs THEN '[]' ELSE '[)' END;
     -- How many of the numbers every version between the bounds of ~ and ^ shares, the last of them not yet raised.
     shared integer := cardinality(bound.numbers);
     upper_key bytea;
 BEGIN
     IF bound.fault IS NOT NULL THEN
-        RETURN ROW(NULL, bound.fault, bound.hint, bound.meant)::versiongate_internal.range_reading;
+        RETURN (NULL, bound.fault, bound.hint, bound.meant)::range_reading;
+    ELSIF operator IN ('~', '^') THEN
+        IF operator = '~' THEN
+            shared := least(shared, 2);
+        ELSE
+            FOR place IN 1 .. shared LOOP
+                IF ltrim(bound.numbers[place], '0') <> '' THEN
+                    shared := place;
+                END IF;
+                EXIT WHEN shared = place;
+            END LOOP;
+        END IF;
+        upper_key := version_family_end(bound.numbers, shared);
+        -- A missing end means no end: it must not come from a number that grew too long to read.
+        IF upper_key IS NULL AND shared > 0 THEN
+            RETURN (
+                NULL, format('"%s..." has no next version', left(operand, 24)),
+                'A version has at most 128 bytes, the end of this one has more', NULL
+            )::range_reading;
+        END IF;
     END IF;
-    CASE operator
-        WHEN '<' THEN
-            span := versiongate_internal.version_span(versiongate_internal.least_key(), bound.first_key);
-        WHEN '>=' THEN
-            span := versiongate_internal.version_span(bound.first_key, NULL);
-        WHEN '<=' THEN
-            span := versiongate_internal.version_span(
-                versiongate_internal.least_key(), bound.next_key, CASE WHEN bound.next_belongs THEN '[]' ELSE '[)' END
-            );
-        WHEN '>' THEN
-            IF bound.next_key IS NULL THEN
-                span := 'empty';
-            ELSE
-                span := versiongate_internal.version_span(
-                    bound.next_key, NULL, CASE WHEN bound.next_belongs THEN '()' ELSE '[)' END
-                );
-            END IF;
-        WHEN '', '=' THEN
-            span := versiongate_internal.version_span(
-                bound.first_key, bound.next_key, CASE WHEN bound.next_belongs THEN '[]' ELSE '[)' END
-            );
-        WHEN '~', '^' THEN
-            IF operator = '~' THEN
-                shared := least(shared, 2);
-            ELSE
-                FOR place IN 1 .. shared LOOP
-                    IF ltrim(bound.numbers[place], '0') <> '' THEN
-                        shared := place;
-                    END IF;
-                    EXIT WHEN shared = place;
-                END LOOP;
-            END IF;
-            upper_key := versiongate_internal.version_family_end(bound.numbers, shared);
-            -- A missing end means no end: it must not come from a number that grew too long to read.
-            IF upper_key IS NULL AND shared > 0 THEN
-                RETURN ROW(
-                    NULL, format('"%s..." has no next version', left(operand, 24)),
-                    'A version has at most 128 bytes, the end of this one has more', NULL
-                )::versiongate_internal.range_reading;
-            END IF;
-            span := versiongate_internal.version_span(bound.first_key, upper_key);
-    END CASE;
-    RETURN ROW(span, NULL, NULL, NULL)::versiongate_internal.range_reading;
+    RETURN (
+        CASE
+            WHEN operator = '<' THEN version_span(least_key(), bound.first_key)
+            WHEN operator = '>=' THEN version_span(bound.first_key, NULL)
+            WHEN operator = '<=' THEN version_span(least_key(), bound.next_key, to_next)
+            WHEN operator IN ('~', '^') THEN version_span(bound.first_key, upper_key)
+            WHEN operator <> '>' THEN version_span(bound.first_key, bound.next_key, to_next)
+            WHEN bound.next_key IS NULL THEN 'empty'
+            ELSE version_span(bound.next_key, NULL, CASE WHEN bound.next_belongs THEN '()' ELSE '[)' END)
+        END,
+        NULL, NULL, NULL
+    )::range_reading;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.read_version_hyphen(side text, words text[], hyphen integer)
-    RETURNS versiongate_internal.range_reading
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.read_version_hyphen(side text, words text[], hyphen integer) RETURNS range_reading
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     before CONSTANT text := (regexp_match(words[hyphen - 1], '^[<>=~^!]*'))[1];
     after CONSTANT text := (regexp_match(words[hyphen + 1], '^[<>=~^!]*'))[1];
-    reading versiongate_internal.range_reading;
+    reading range_reading;
 BEGIN
     IF cardinality(words) <> 3 OR hyphen <> 2 OR before <> '' OR after <> '' THEN
         reading.fault := format('"-" stands between two versions and nothing else, not as in "%s"', side);
@@ -456,7 +425,7 @@ BEGIN
     END IF;
     -- Read as bare versions first: not all that may follow an operator may stand in a span.
     FOREACH hyphen IN ARRAY '{1,3}'::integer[] LOOP
-        reading := versiongate_internal.read_version_comparator('', words[hyphen]);
+        reading := read_version_comparator('', words[hyphen]);
         IF reading.fault IS NOT NULL THEN
             reading.meant := CASE
                 WHEN reading.meant IS NOT NULL
@@ -465,14 +434,14 @@ BEGIN
             RETURN reading;
         END IF;
     END LOOP;
-    reading.span := (versiongate_internal.read_version_comparator('>=', words[1])).span
-        * (versiongate_internal.read_version_comparator('<=', words[3])).span;
+    reading.span := (read_version_comparator('>=', words[1])).span
+        * (read_version_comparator('<=', words[3])).span;
     RETURN reading;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.read_version_side(side text) RETURNS versiongate_internal.range_reading
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.read_version_side(side text) RETURNS range_reading
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -484,8 +453,8 @@ DECLARE
     alternatives text[];
     operator text COLLATE "C";
     operand text COLLATE "C";
-    reading versiongate_internal.range_reading;
-    span versiongate_internal.version_span;
+    reading range_reading;
+    span version_span;
     separator record;
 BEGIN
     IF side = '' THEN
@@ -493,7 +462,7 @@ BEGIN
         reading.hint := 'Write a range on both sides of "||", or leave it out';
         RETURN reading;
     ELSIF hyphen IS NOT NULL THEN
-        reading := versiongate_internal.read_version_hyphen(side, words, hyphen);
+        reading := read_version_hyphen(side, words, hyphen);
         span := reading.span;
         place := cardinality(words) + 1;
     END IF;
@@ -517,9 +486,9 @@ BEGIN
             reading.hint := 'Write the version after it';
         ELSIF operator NOT IN ('', '<', '<=', '>', '>=', '=', '~', '^') THEN
             SELECT f.fault, f.hint, f.meant INTO reading.fault, reading.hint, alternatives
-              FROM versiongate_internal.version_operator_fault(operator, operand) AS f;
+              FROM version_operator_fault(operator, operand) AS f;
         ELSE
-            reading := versiongate_internal.read_version_comparator(operator, operand);
+            reading := read_version_comparator(operator, operand);
             alternatives := ARRAY[reading.meant];
             span := CASE WHEN place = 1 THEN reading.span ELSE span * reading.span END;
         END IF;
@@ -536,13 +505,13 @@ BEGIN
         place := last + 1;
     END LOOP;
     IF reading.fault IS NULL THEN
-        RETURN ROW(span, NULL, NULL, NULL)::versiongate_internal.range_reading;
+        RETURN ROW(span, NULL, NULL, NULL)::range_reading;
     END IF;
 
     -- What separates wrongly is the fault of the side, whatever else it leads to.
-    separator := versiongate_internal.version_separator_fault(side);
+    separator := version_separator_fault(side);
     IF separator.fault IS NOT NULL THEN
-        RETURN ROW(NULL, separator.fault, separator.hint, separator.meant)::versiongate_internal.range_reading;
+        RETURN ROW(NULL, separator.fault, separator.hint, separator.meant)::range_reading;
     END IF;
     RETURN reading;
 END
@@ -551,9 +520,9 @@ $$;
 -- npm's grammar, with one difference: a version is exact, padded with zeros, because the versions of apps have no fixed
 -- number of parts.
 CREATE FUNCTION versiongate_internal.read_version_range(
-    range text, OUT spans versiongate_internal.version_spans, OUT fault text, OUT hint text, OUT meant text
+    range text, OUT spans version_spans, OUT fault text, OUT hint text, OUT meant text
 )
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -561,8 +530,8 @@ DECLARE
     side text COLLATE "C";
     place integer := 0;
     reading record;
-    side_spans versiongate_internal.version_span[] := '{}';
-    union_spans versiongate_internal.version_spans;
+    side_spans version_span[] := '{}';
+    union_spans version_spans;
 BEGIN
     IF btrim(range, E' \t') = '' THEN
         fault := 'an empty range';
@@ -573,7 +542,7 @@ BEGIN
     FOREACH side IN ARRAY sides LOOP
         side := btrim(side, E' \t');
         place := place + 1;
-        reading := versiongate_internal.read_version_side(side);
+        reading := read_version_side(side);
         IF reading.fault IS NOT NULL THEN
             fault := reading.fault;
             hint := reading.hint;
@@ -592,7 +561,7 @@ BEGIN
     END LOOP;
 
     -- All at once: one after the other takes time in the square of their number.
-    union_spans := versiongate_internal.version_spans(VARIADIC side_spans);
+    union_spans := version_spans(VARIADIC side_spans);
     IF isempty(union_spans) THEN
         fault := format('"%s" matches nothing', range);
         hint := 'No version satisfies all the bounds at once: check them, and write "||" where you mean "or"';
@@ -608,11 +577,11 @@ $$;
 
 -- What seems to be meant is put into the hint only where it is a range, so a hint can be copied.
 CREATE FUNCTION versiongate_internal.version_range_error(range text, OUT message text, OUT hint text)
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     most_repairs CONSTANT integer := 4;
-    reading record := versiongate_internal.read_version_range(range);
+    reading record := read_version_range(range);
     meant text := reading.meant;
 BEGIN
     IF reading.fault IS NULL THEN
@@ -622,7 +591,7 @@ BEGIN
     hint := reading.hint;
     FOR repair IN 1 .. most_repairs LOOP
         EXIT WHEN meant IS NULL;
-        reading := versiongate_internal.read_version_range(meant);
+        reading := read_version_range(meant);
         IF reading.fault IS NULL THEN
             hint := hint || ': ' || meant;
             RETURN;
@@ -634,18 +603,18 @@ END
 $$;
 
 CREATE FUNCTION version_matches(version text, range text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    reading CONSTANT record := versiongate_internal.read_version_range(range);
+    reading CONSTANT record := read_version_range(range);
 BEGIN
     IF reading.fault IS NOT NULL THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('not a version range: %s', reading.fault),
             DETAIL = format('The range is "%s".', range),
-            HINT = (versiongate_internal.version_range_error(range)).hint;
+            HINT = (version_range_error(range)).hint;
     END IF;
-    RETURN coalesce(reading.spans @> versiongate_internal.version_key(version), false);
+    RETURN coalesce(reading.spans @> version_key(version), false);
 END
 $$;
 COMMENT ON FUNCTION version_matches(text, text) IS

@@ -1,24 +1,22 @@
 -- How the members of a client are read. Text compares as bytes; that case does not count means ASCII letters alone,
 -- which is what lower() does under COLLATE "C".
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
+-- A platform as it is stored and compared: in lower case, with the other names of iOS read as ios.
 CREATE FUNCTION versiongate_internal.platform_name(platform text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-DECLARE
-    name CONSTANT text COLLATE "C" := lower(platform COLLATE "C");
-BEGIN
-    RETURN CASE WHEN name IN ('ipados', 'iphone os', 'iphoneos') THEN 'ios' ELSE name END;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.platform_name IS
-    'A platform as it is stored and compared: in lower case, with the other names of iOS read as ios.';
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN lower(platform COLLATE "C") IN ('ipados', 'iphone os', 'iphoneos') THEN 'ios'
+    ELSE lower(platform COLLATE "C")
+END;
 
+-- Whether a system of this platform, as platform_name() has it, may have the version of this key: false for a number
+-- that none ever had, which cannot be judged.
 -- Darwin's numbers, what programs of old SDKs are told, and Android's API levels. A key of a version begins with its
 -- first number, so these bounds are 16, 19, 20 and 26 with everything that begins with them.
 CREATE FUNCTION versiongate_internal.is_system(platform text, os_key bytea) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -30,32 +28,25 @@ BEGIN
     END;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.is_system IS
-    'Whether a system of this platform, as platform_name() has it, may have the version of this key: false for a number'
-    ' that none ever had, which cannot be judged.';
 
+-- Whether this is an assigned ISO 3166-1 alpha-2 code in upper case, or XK (Kosovo, in use though not assigned).
 CREATE FUNCTION versiongate_internal.is_country(code text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN code COLLATE "C" = ANY (string_to_array(
-        'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV '
-        'BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES '
-        'ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE '
-        'IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY '
-        'MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU '
-        'NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM '
-        'SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE '
-        'VG VI VN VU WF WS XK YE YT ZA ZM ZW',
-        ' '
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN code COLLATE "C" = ANY (string_to_array(
+    'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV '
+    'BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES '
+    'ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE '
+    'IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY '
+    'MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU '
+    'NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM '
+    'SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE '
+    'VG VI VN VU WF WS XK YE YT ZA ZM ZW',
+    ' '
     ));
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.is_country IS
-    'Whether this is an assigned ISO 3166-1 alpha-2 code in upper case, or XK (Kosovo, in use though not assigned).';
 
+-- The country that a client's region names, be it a country or a locale; null if it names none.
 CREATE FUNCTION versiongate_internal.country_of_region(region text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     -- A locale may name its encoding after a dot and its options after an at sign.
@@ -75,14 +66,13 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
-    RETURN CASE WHEN versiongate_internal.is_country(country) THEN country END;
+    RETURN CASE WHEN is_country(country) THEN country END;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.country_of_region IS
-    'The country that a client''s region names, be it a country or a locale; null if it names none.';
 
+-- A language tag in today's form: he for iw, zh-Hant-TW for zh-TW, and the same for the others of their kind.
 CREATE FUNCTION versiongate_internal.current_language(tag text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     -- Codes that others replaced, which systems send nevertheless.
@@ -99,24 +89,22 @@ BEGIN
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.current_language IS
-    'A language tag in today''s form: he for iw, zh-Hant-TW for zh-TW, and the same for the others of their kind.';
 
+-- A client's language, a BCP 47 tag or a locale, as the tag that is compared: in today's form, in lower case, with
+-- hyphens.
 CREATE FUNCTION versiongate_internal.language_tag(language text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     tag CONSTANT text := replace((regexp_match(language, '^[^@.]*'))[1], '_', '-');
 BEGIN
-    RETURN lower(versiongate_internal.current_language(tag) COLLATE "C");
+    RETURN lower(current_language(tag) COLLATE "C");
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.language_tag IS
-    'A client''s language, a BCP 47 tag or a locale, as the tag that is compared: in today''s form, in lower case, with'
-    ' hyphens.';
 
+-- Whether a language range matches a tag: RFC 4647, section 3.3.1, basic filtering.
 CREATE FUNCTION versiongate_internal.language_matches(tag text, ranges text[]) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     range text COLLATE "C";
@@ -130,11 +118,10 @@ BEGIN
     RETURN false;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.language_matches IS
-    'Whether a language range matches a tag: RFC 4647, section 3.3.1, basic filtering.';
 
+-- The tags under which a text is looked for, best first: RFC 4647, section 3.4, lookup.
 CREATE FUNCTION versiongate_internal.language_fallbacks(tag text) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     subtags text[] := string_to_array(tag, '-');
@@ -151,11 +138,9 @@ BEGIN
     RETURN fallbacks;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.language_fallbacks IS
-    'The tags under which a text is looked for, best first: RFC 4647, section 3.4, lookup.';
 
 CREATE FUNCTION rollout_bucket(key text, install text) RETURNS integer
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     digest CONSTANT bytea := sha256(convert_to(key || ':' || install, 'UTF8'));

@@ -1,26 +1,24 @@
 -- The tables of the policy: apps with their store links and templates of feeds, releases with their notes, and rules
 -- with their texts and rollout steps.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 -- A CHECK of one column has the name TABLE_COLUMN_check; of several it must be given.
 
 CREATE TABLE apps (
-    bundle text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_bundle(bundle, 'apps.bundle')),
-    name text CONSTRAINT apps_name_check CHECK (
-        versiongate_internal.check_text(name, 'apps.name', 200) AND versiongate_internal.check_ends(name, 'apps.name')
-    ),
+    bundle text COLLATE "C" PRIMARY KEY CHECK (check_bundle(bundle, 'apps.bundle')),
+    name text CONSTRAINT apps_name_check CHECK (check_text(name, 'apps.name', 200) AND check_ends(name, 'apps.name')),
     paused boolean NOT NULL DEFAULT false,
-    note text CHECK (versiongate_internal.check_note(note, 'apps.note')),
+    note text CHECK (check_note(note, 'apps.note')),
     -- Clients read it out of JSON, where greater numbers are not exact.
     store_id bigint CHECK (
         store_id IS NULL OR store_id BETWEEN 1 AND 9007199254740991
-        OR versiongate_internal.refuse(
+        OR refuse(
             'apps.store_id', format('%s is not the number of an app in a store', store_id),
             'Write the digits behind "id" in the address of the app in the App Store: 1234567890'
         )
     ),
-    seller text CHECK (versiongate_internal.check_text(seller, 'apps.seller', 200))
+    seller text CHECK (check_text(seller, 'apps.seller', 200))
 );
 
 CREATE UNIQUE INDEX apps_bundle_key ON apps (lower(bundle));
@@ -39,8 +37,8 @@ COMMENT ON COLUMN apps.seller IS 'Name of the seller, as the store has it, 1 to 
 
 CREATE TABLE store_links (
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_platform(platform, 'store_links.platform')),
-    link text NOT NULL CHECK (versiongate_internal.check_link(link, 'store_links.link')),
+    platform text COLLATE "C" NOT NULL CHECK (check_platform(platform, 'store_links.platform')),
+    link text NOT NULL CHECK (check_link(link, 'store_links.link')),
     PRIMARY KEY (bundle, platform) DEFERRABLE
 );
 
@@ -56,15 +54,15 @@ COMMENT ON COLUMN store_links.link IS
     ' ASCII, at most 2048 bytes.';
 
 CREATE FUNCTION versiongate_internal.check_content_type(value text, place text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     known CONSTANT text[] :=
         '{application/json,application/xml,application/x-plist,application/rss+xml,text/xml,text/plain}';
     bare CONSTANT text := btrim(lower(split_part(value, ';', 1) COLLATE "C"));
 BEGIN
-    RETURN value = ANY (known) OR versiongate_internal.refuse(
-        place, versiongate_internal.quoted(value) || ' is not a content type of feeds',
+    RETURN value = ANY (known) OR refuse(
+        place, quoted(value) || ' is not a content type of feeds',
         CASE
             WHEN bare = ANY (known) THEN format('Write %s, without parameters: documents are UTF-8.', bare)
             ELSE 'Write one of ' || array_to_string(known, ', ') || '.'
@@ -78,26 +76,24 @@ CREATE TABLE feed_templates (
     name text COLLATE "C" NOT NULL CONSTRAINT feed_templates_name_check CHECK (
         (
             name <> ALL ('{iversion.plist,updates.json,prince-of-versions.json,appcast.xml}')
-            OR versiongate_internal.refuse(
-                'feed_templates.name', versiongate_internal.quoted(name) || ' is the name of a built-in format',
+            OR refuse(
+                'feed_templates.name', quoted(name) || ' is the name of a built-in format',
                 'Choose another name: that format already uses this address.'
             )
         ) AND (
             name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'
-            OR versiongate_internal.refuse(
-                'feed_templates.name', versiongate_internal.quoted(name) || ' is not the name of a feed',
+            OR refuse(
+                'feed_templates.name', quoted(name) || ' is not the name of a feed',
                 'A name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and begins with a letter or digit: versions.json'
             )
         )
     ),
-    content_type text COLLATE "C" NOT NULL CHECK (
-            versiongate_internal.check_content_type(content_type, 'feed_templates.content_type')
-        ),
+    content_type text COLLATE "C" NOT NULL CHECK (check_content_type(content_type, 'feed_templates.content_type')),
     body text NOT NULL CONSTRAINT feed_templates_body_check CHECK (
-        versiongate_internal.check_note(body, 'feed_templates.body', 65536)
+        check_note(body, 'feed_templates.body', 65536)
         AND (
             body ~ '[^ \t\n]'
-            OR versiongate_internal.refuse(
+            OR refuse(
                 'feed_templates.body', 'an empty template',
                 'Write the document, with {{names}} where the values should go.'
             )
@@ -122,18 +118,18 @@ COMMENT ON COLUMN feed_templates.body IS 'The template, at most 65536 bytes.';
 CREATE TABLE releases (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     bundle text COLLATE "C" NOT NULL REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
-    platform text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_platform(platform, 'releases.platform')),
-    version text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_version(version, 'releases.version')),
-    build text COLLATE "C" CHECK (versiongate_internal.check_version(build, 'releases.build')),
-    min_os text COLLATE "C" CHECK (versiongate_internal.check_version(min_os, 'releases.min_os')),
-    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'releases.regions')),
-    live_at timestamptz CHECK (versiongate_internal.check_time(live_at, 'releases.live_at')),
+    platform text COLLATE "C" NOT NULL CHECK (check_platform(platform, 'releases.platform')),
+    version text COLLATE "C" NOT NULL CHECK (check_version(version, 'releases.version')),
+    build text COLLATE "C" CHECK (check_version(build, 'releases.build')),
+    min_os text COLLATE "C" CHECK (check_version(min_os, 'releases.min_os')),
+    regions text[] COLLATE "C" CHECK (check_list(regions, 'releases.regions')),
+    live_at timestamptz CHECK (check_time(live_at, 'releases.live_at')),
     staged boolean NOT NULL DEFAULT false,
     withdrawn_at timestamptz CONSTRAINT releases_withdrawn_at_check CHECK (
-        versiongate_internal.check_time(withdrawn_at, 'releases.withdrawn_at')
+        check_time(withdrawn_at, 'releases.withdrawn_at')
         AND (
             withdrawn_at IS NULL OR live_at IS NULL OR withdrawn_at >= live_at
-            OR versiongate_internal.refuse(
+            OR refuse(
                 'releases.withdrawn_at', 'withdrawn before it was live',
                 'Set withdrawn_at to live_at for a release that never got to users, or delete the row.',
                 command => 'Give both the same time for a release that never got to users, or remove it.',
@@ -141,10 +137,10 @@ CREATE TABLE releases (
             )
         )
     ),
-    note text CHECK (versiongate_internal.check_note(note, 'releases.note'))
+    note text CHECK (check_note(note, 'releases.note'))
 );
 
-CREATE INDEX releases_version_idx ON releases (bundle, platform, versiongate_internal.version_key(version));
+CREATE INDEX releases_version_idx ON releases (bundle, platform, version_key(version));
 
 COMMENT ON TABLE releases IS 'Versions that users can get. A version may have several rows, with different regions and times.';
 COMMENT ON COLUMN releases.id IS 'Number of the row, given by the database.';
@@ -165,8 +161,8 @@ COMMENT ON COLUMN releases.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE release_notes (
     release bigint NOT NULL REFERENCES releases ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_language(language, 'release_notes.language')),
-    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'release_notes.text', 4000)),
+    language text COLLATE "C" NOT NULL CHECK (check_language(language, 'release_notes.language')),
+    text text NOT NULL CHECK (check_text(text, 'release_notes.text', 4000)),
     PRIMARY KEY (release, language) DEFERRABLE,
     CONSTRAINT release_notes_language_key EXCLUDE USING btree (release WITH =, lower(language) WITH =) DEFERRABLE
 );
@@ -181,54 +177,52 @@ COMMENT ON COLUMN release_notes.language IS
 COMMENT ON COLUMN release_notes.text IS 'The notes in this language, 1 to 4000 characters; nothing is filled in.';
 
 CREATE TABLE rules (
-    key text COLLATE "C" PRIMARY KEY CHECK (versiongate_internal.check_key(key, 'rules.key')),
+    key text COLLATE "C" PRIMARY KEY CHECK (check_key(key, 'rules.key')),
     bundle text COLLATE "C" REFERENCES apps ON UPDATE CASCADE ON DELETE CASCADE,
     enabled boolean NOT NULL DEFAULT false,
     position integer NOT NULL DEFAULT 0,
-    versions text COLLATE "C" CHECK (versiongate_internal.check_version_range(versions, 'rules.versions')),
-    builds text COLLATE "C" CHECK (versiongate_internal.check_version_range(builds, 'rules.builds')),
-    os text COLLATE "C" CHECK (versiongate_internal.check_version_range(os, 'rules.os')),
-    platforms text[] COLLATE "C" CHECK (versiongate_internal.check_list(platforms, 'rules.platforms')),
-    regions text[] COLLATE "C" CHECK (versiongate_internal.check_list(regions, 'rules.regions')),
-    languages text[] COLLATE "C" CHECK (versiongate_internal.check_list(languages, 'rules.languages')),
-    attributes jsonb CHECK (versiongate_internal.check_attributes(attributes, 'rules.attributes')),
+    versions text COLLATE "C" CHECK (check_version_range(versions, 'rules.versions')),
+    builds text COLLATE "C" CHECK (check_version_range(builds, 'rules.builds')),
+    os text COLLATE "C" CHECK (check_version_range(os, 'rules.os')),
+    platforms text[] COLLATE "C" CHECK (check_list(platforms, 'rules.platforms')),
+    regions text[] COLLATE "C" CHECK (check_list(regions, 'rules.regions')),
+    languages text[] COLLATE "C" CHECK (check_list(languages, 'rules.languages')),
+    attributes jsonb CHECK (check_attributes(attributes, 'rules.attributes')),
     target text COLLATE "C" CONSTRAINT rules_target_check CHECK (
-        versiongate_internal.check_version(target, 'rules.target')
+        check_version(target, 'rules.target')
         AND (
             target IS NULL OR bundle IS NOT NULL
-            OR versiongate_internal.refuse(
+            OR refuse(
                 'rules.target', 'a target without an app', 'Set bundle: the target is one of its releases.',
                 command => 'Give --bundle: the target is one of its releases.'
             )
         )
     ),
-    soak interval CHECK (versiongate_internal.check_duration(soak, 'rules.soak')),
-    rollout numeric NOT NULL DEFAULT 100 CHECK (versiongate_internal.check_percentage(rollout, 'rules.rollout')),
-    held_at timestamptz CHECK (versiongate_internal.check_time(held_at, 'rules.held_at')),
-    starts_at timestamptz CHECK (versiongate_internal.check_time(starts_at, 'rules.starts_at')),
+    soak interval CHECK (check_duration(soak, 'rules.soak')),
+    rollout numeric NOT NULL DEFAULT 100 CHECK (check_percentage(rollout, 'rules.rollout')),
+    held_at timestamptz CHECK (check_time(held_at, 'rules.held_at')),
+    starts_at timestamptz CHECK (check_time(starts_at, 'rules.starts_at')),
     ends_at timestamptz CONSTRAINT rules_ends_at_check CHECK (
-        versiongate_internal.check_time(ends_at, 'rules.ends_at')
+        check_time(ends_at, 'rules.ends_at')
         AND (
             starts_at IS NULL OR ends_at IS NULL OR ends_at > starts_at
-            OR versiongate_internal.refuse(
+            OR refuse(
                 'rules.ends_at', 'the end is not after the start', 'Set ends_at to a time after starts_at.',
                 command => 'Give --ends-at a time after --starts-at.'
             )
         )
     ),
     title text NOT NULL CONSTRAINT rules_title_check CHECK (
-        versiongate_internal.check_text(title, 'rules.title', 200)
-        AND versiongate_internal.check_placeholders(title, 'rules.title', target, ends_at)
+        check_text(title, 'rules.title', 200) AND check_placeholders(title, 'rules.title', target, ends_at)
     ),
     text text NOT NULL CONSTRAINT rules_text_check CHECK (
-        versiongate_internal.check_text(text, 'rules.text', 4000)
-        AND versiongate_internal.check_placeholders(text, 'rules.text', target, ends_at)
+        check_text(text, 'rules.text', 4000) AND check_placeholders(text, 'rules.text', target, ends_at)
     ),
-    link text CHECK (link = 'store' OR versiongate_internal.check_link(link, 'rules.link')),
-    remind interval CHECK (versiongate_internal.check_duration(remind, 'rules.remind')),
+    link text CHECK (link = 'store' OR check_link(link, 'rules.link')),
+    remind interval CHECK (check_duration(remind, 'rules.remind')),
     shows integer CHECK (
         shows IS NULL OR shows BETWEEN 1 AND 1000
-        OR versiongate_internal.refuse(
+        OR refuse(
             'rules.shows', shows || ' is not from 1 to 1000',
             'Write how often the message may be shown on one installation.', absent => 'no limit'
         )
@@ -238,14 +232,14 @@ CREATE TABLE rules (
     lockout_without_update boolean NOT NULL DEFAULT false,
     fuse numeric CHECK (
         fuse IS NULL OR fuse BETWEEN 0.01 AND 100 AND fuse = round(fuse, 2)
-        OR versiongate_internal.refuse(
+        OR refuse(
             'rules.fuse', format('%s is not a percentage from 0.01 to 100', fuse),
             'Write the percentage of an app''s checks beyond which the lockout is removed, with at most two decimals, such'
             ' as 12.5; nothing is rounded.', absent => 'no fuse'
         )
     ),
     final boolean NOT NULL DEFAULT false,
-    note text CHECK (versiongate_internal.check_note(note, 'rules.note'))
+    note text CHECK (check_note(note, 'rules.note'))
 );
 
 CREATE INDEX rules_bundle_idx ON rules (bundle);
@@ -310,9 +304,9 @@ COMMENT ON COLUMN rules.note IS 'For the people who edit; never sent.';
 
 CREATE TABLE rule_texts (
     rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    language text COLLATE "C" NOT NULL CHECK (versiongate_internal.check_language(language, 'rule_texts.language')),
-    title text NOT NULL CHECK (versiongate_internal.check_text(title, 'rule_texts.title', 200)),
-    text text NOT NULL CHECK (versiongate_internal.check_text(text, 'rule_texts.text', 4000)),
+    language text COLLATE "C" NOT NULL CHECK (check_language(language, 'rule_texts.language')),
+    title text NOT NULL CHECK (check_text(title, 'rule_texts.title', 200)),
+    text text NOT NULL CHECK (check_text(text, 'rule_texts.text', 4000)),
     PRIMARY KEY (rule, language) DEFERRABLE,
     CONSTRAINT rule_texts_language_key EXCLUDE USING btree (rule WITH =, lower(language) WITH =) DEFERRABLE
 );
@@ -329,8 +323,8 @@ COMMENT ON COLUMN rule_texts.text IS 'Text of the message in this language, 1 to
 
 CREATE TABLE rollout_steps (
     rule text COLLATE "C" NOT NULL REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    at timestamptz NOT NULL CHECK (versiongate_internal.check_time(at, 'rollout_steps.at')),
-    rollout numeric NOT NULL CHECK (versiongate_internal.check_percentage(rollout, 'rollout_steps.rollout')),
+    at timestamptz NOT NULL CHECK (check_time(at, 'rollout_steps.at')),
+    rollout numeric NOT NULL CHECK (check_percentage(rollout, 'rollout_steps.rollout')),
     PRIMARY KEY (rule, at) DEFERRABLE
 );
 
@@ -344,9 +338,11 @@ COMMENT ON COLUMN rollout_steps.at IS 'From when on this percentage holds, inclu
 COMMENT ON COLUMN rollout_steps.rollout IS
     'Percentage of the installations, 0 to 100, at most two decimals; not below that of the step before.';
 
+-- The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and the
+-- column that names it there.
 CREATE FUNCTION versiongate_internal.policy_tables()
     RETURNS TABLE (place integer, name text, key text[], parent text, parent_column text)
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     VALUES
         (1, 'apps', '{bundle}'::text[], NULL, NULL),
@@ -358,12 +354,8 @@ AS $$
         (7, 'rule_texts', '{rule,language}', 'rules', 'rule'),
         (8, 'rollout_steps', '{rule,at}', 'rules', 'rule')
 $$;
-COMMENT ON FUNCTION versiongate_internal.policy_tables IS
-    'The policy tables, parents before children: the columns of the primary key, the table that a row belongs to and'
-    ' the column that names it there.';
 
+-- The columns of a policy table's primary key; null: it is no policy table.
 CREATE FUNCTION versiongate_internal.key_columns(table_name text) RETURNS text[]
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
-RETURN (SELECT t.key FROM versiongate_internal.policy_tables() AS t WHERE t.name = key_columns.table_name);
-COMMENT ON FUNCTION versiongate_internal.key_columns IS
-    'The columns of a policy table''s primary key; null: it is no policy table.';
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (SELECT t.key FROM policy_tables() AS t WHERE t.name = key_columns.table_name);

@@ -1,28 +1,29 @@
 -- What is made of one row: the form in which it is stored, and what it is warned of.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 -- What is written is brought into the one form that is stored, before the CHECKs judge it.
 
 CREATE FUNCTION versiongate_internal.refuse_reference(
     place text, noun text, missing text, hint text, command text
 ) RETURNS boolean
-    LANGUAGE sql SET search_path = public, pg_temp
-RETURN versiongate_internal.refuse(
+    LANGUAGE sql
+RETURN refuse(
     place, format('there is no %s %s', noun, missing), hint, constraint_name => replace(place, '.', '_') || '_fkey',
     command => command, condition => 'foreign_key_violation'
 );
 
+-- The app with this bundle, as apps spells it; foreign_key_violation if there is none.
 CREATE FUNCTION versiongate_internal.stored_bundle(written text, place text) RETURNS text
-    LANGUAGE plpgsql STABLE STRICT SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     spelled CONSTANT text := (SELECT bundle FROM apps WHERE lower(bundle) = lower(written COLLATE "C"));
     refused boolean;
 BEGIN
     IF spelled IS NULL THEN
-        refused := versiongate_internal.refuse_reference(
-            place, 'app', versiongate_internal.quoted(written),
+        refused := refuse_reference(
+            place, 'app', quoted(written),
             format('Add it first: INSERT INTO apps (bundle) VALUES (%L);', written)
                 || CASE WHEN place = 'rules.bundle' THEN ' NULL means every app.' ELSE '' END,
             'Add it first: `app add BUNDLE`'
@@ -32,11 +33,10 @@ BEGIN
     RETURN spelled;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.stored_bundle IS
-    'The app with this bundle, as apps spells it; foreign_key_violation if there is none.';
 
-CREATE FUNCTION versiongate_internal.distinct_items(list text[], written text[]) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- A list in the form that is stored, without what it has twice, in its order; what was written if that is no plain list.
+CREATE FUNCTION versiongate_internal.stored_list(written text[], column_name text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     IF array_ndims(written) IS DISTINCT FROM 1 OR array_position(written, NULL) IS NOT NULL THEN
@@ -45,47 +45,51 @@ BEGIN
     RETURN (
         SELECT array_agg(first.item ORDER BY first.place)
           FROM (
-              SELECT i.item, min(i.place) AS place FROM unnest(list) WITH ORDINALITY AS i(item, place) GROUP BY i.item
+              SELECT CASE column_name
+                         WHEN 'platforms' THEN platform_name(i.item)
+                         WHEN 'languages' THEN current_language(i.item)
+                         ELSE i.item
+                     END AS item, min(i.place) AS place
+                FROM unnest(written) WITH ORDINALITY AS i(item, place)
+               GROUP BY 1
           ) AS first
     );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.distinct_items IS
-    'A list without what it has twice, in its order; what was written if that is no plain list.';
 
 CREATE FUNCTION versiongate_internal.normalise_row() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     IF TG_TABLE_NAME IN ('rule_texts', 'release_notes') THEN
-        NEW.language := versiongate_internal.current_language(NEW.language);
+        NEW.language := current_language(NEW.language);
     ELSE
-        NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
+        NEW.bundle := stored_bundle(NEW.bundle, TG_TABLE_NAME || '.bundle');
     END IF;
     IF TG_TABLE_NAME = 'store_links' THEN
-        NEW.platform := versiongate_internal.platform_name(NEW.platform);
+        NEW.platform := platform_name(NEW.platform);
     END IF;
     RETURN NEW;
 END
 $$;
 
 CREATE TRIGGER store_links_normalise BEFORE INSERT OR UPDATE ON store_links
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+    FOR EACH ROW EXECUTE FUNCTION normalise_row();
 CREATE TRIGGER feed_templates_normalise BEFORE INSERT OR UPDATE ON feed_templates
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+    FOR EACH ROW EXECUTE FUNCTION normalise_row();
 CREATE TRIGGER rule_texts_normalise BEFORE INSERT OR UPDATE OF language ON rule_texts
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+    FOR EACH ROW EXECUTE FUNCTION normalise_row();
 CREATE TRIGGER release_notes_normalise BEFORE INSERT OR UPDATE OF language ON release_notes
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_row();
+    FOR EACH ROW EXECUTE FUNCTION normalise_row();
 
 -- The arguments: the column, what it is, and what to do instead.
 CREATE FUNCTION versiongate_internal.keep_key() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     refused boolean;
 BEGIN
-    refused := versiongate_internal.refuse(
+    refused := refuse(
         TG_TABLE_NAME || '.' || TG_ARGV[0], format('the %s never changes', TG_ARGV[1]), TG_ARGV[2],
         format('It is %s.', to_jsonb(OLD) ->> TG_ARGV[0])
     );
@@ -93,23 +97,21 @@ END
 $$;
 
 CREATE TRIGGER keep_key AFTER UPDATE ON apps
-    FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION versiongate_internal.keep_key(
+    FOR EACH ROW WHEN (lower(NEW.bundle) <> lower(OLD.bundle)) EXECUTE FUNCTION keep_key(
         'bundle', 'bundle of an app',
         'Its clients ask by it. Add the other app, and copy the rules to it. Upper and lower case may change.'
     );
-CREATE TRIGGER keep_key BEFORE UPDATE ON releases
-    FOR EACH ROW WHEN (NEW.id <> OLD.id) EXECUTE FUNCTION versiongate_internal.keep_key(
-        'id', 'number of a release', 'The history knows the release by it. Leave it as it is.'
-    );
+CREATE TRIGGER keep_key BEFORE UPDATE ON releases FOR EACH ROW WHEN (NEW.id <> OLD.id)
+    EXECUTE FUNCTION keep_key('id', 'number of a release', 'The history knows the release by it. Leave it as it is.');
 CREATE TRIGGER keep_key BEFORE UPDATE ON rules
-    FOR EACH ROW WHEN (NEW.key <> OLD.key) EXECUTE FUNCTION versiongate_internal.keep_key(
+    FOR EACH ROW WHEN (NEW.key <> OLD.key) EXECUTE FUNCTION keep_key(
         'key', 'key of a rule',
         'Clients know the message by it, and it decides whom a rollout reaches. Add a new rule instead.'
     );
 
 -- With the rights of the owner, as only he can see whether an undo is running.
 CREATE FUNCTION versiongate_internal.normalise_release() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     refused boolean;
@@ -117,86 +119,70 @@ BEGIN
     IF TG_OP = 'INSERT' AND EXISTS (
         SELECT FROM releases_id_seq AS given WHERE NEW.id > given.last_value OR NOT given.is_called
     ) THEN
-        refused := versiongate_internal.refuse(
+        refused := refuse(
             'releases.id', format('%s is a number that the database has not given yet', NEW.id),
             'Leave it out: the database gives the numbers.',
             'A later release would get the same number.'
         );
     END IF;
-    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'releases.bundle');
-    NEW.platform := versiongate_internal.platform_name(NEW.platform);
-    NEW.regions := versiongate_internal.distinct_items(NEW.regions, NEW.regions);
+    NEW.bundle := stored_bundle(NEW.bundle, 'releases.bundle');
+    NEW.platform := platform_name(NEW.platform);
+    NEW.regions := stored_list(NEW.regions, 'regions');
     -- Users can get a release from when its staging ends, and soak counts from there.
     IF TG_OP = 'UPDATE' AND OLD.staged AND NOT NEW.staged AND NEW.live_at IS NOT DISTINCT FROM OLD.live_at
-        AND NOT versiongate_internal.undo_is_running() THEN
+        AND NOT undo_is_running() THEN
         NEW.live_at := now();
     END IF;
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_release();
+CREATE TRIGGER releases_normalise BEFORE INSERT OR UPDATE ON releases FOR EACH ROW EXECUTE FUNCTION normalise_release();
 
 CREATE FUNCTION versiongate_internal.normalise_rule() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     refused boolean;
 BEGIN
     IF NEW.rollout IS NULL THEN
-        refused := versiongate_internal.refuse(
+        refused := refuse(
             'rules.rollout', 'NULL is not a percentage',
             'NULL means no condition in other columns; here write 100 for everybody, or leave the column out.',
             command => 'Write a value.', file => 'Write a value.', condition => 'not_null_violation'
         );
     END IF;
-    NEW.bundle := versiongate_internal.stored_bundle(NEW.bundle, 'rules.bundle');
+    NEW.bundle := stored_bundle(NEW.bundle, 'rules.bundle');
     NEW.rollout := trim_scale(NEW.rollout);
     NEW.fuse := trim_scale(NEW.fuse);
     NEW.soak := justify_hours(NEW.soak);
     NEW.remind := justify_hours(NEW.remind);
-    NEW.platforms := versiongate_internal.distinct_items(
-        ARRAY(
-            SELECT versiongate_internal.platform_name(p.name)
-              FROM unnest(NEW.platforms) WITH ORDINALITY AS p(name, place)
-             ORDER BY p.place
-        ),
-        NEW.platforms
-    );
-    NEW.regions := versiongate_internal.distinct_items(NEW.regions, NEW.regions);
-    NEW.languages := versiongate_internal.distinct_items(
-        ARRAY(
-            SELECT versiongate_internal.current_language(l.tag)
-              FROM unnest(NEW.languages) WITH ORDINALITY AS l(tag, place)
-             ORDER BY l.place
-        ),
-        NEW.languages
-    );
+    NEW.platforms := stored_list(NEW.platforms, 'platforms');
+    NEW.regions := stored_list(NEW.regions, 'regions');
+    NEW.languages := stored_list(NEW.languages, 'languages');
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rule();
+CREATE TRIGGER rules_normalise BEFORE INSERT OR UPDATE ON rules FOR EACH ROW EXECUTE FUNCTION normalise_rule();
 
 CREATE FUNCTION versiongate_internal.require_parent() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     refused boolean;
 BEGIN
     IF TG_TABLE_NAME = 'release_notes' THEN
         IF NOT EXISTS (SELECT FROM releases AS r WHERE r.id = NEW.release) THEN
-            refused := versiongate_internal.refuse_reference(
+            refused := refuse_reference(
                 'release_notes.release', 'release', NEW.release::text,
                 'Add the release first. Their numbers are listed by: SELECT id, bundle, platform, version FROM releases;',
                 'The releases: `release list`'
             );
         END IF;
     ELSIF NOT EXISTS (SELECT FROM rules AS r WHERE r.key = NEW.rule) THEN
-        refused := versiongate_internal.refuse_reference(
-            TG_TABLE_NAME || '.rule', 'rule', versiongate_internal.quoted(NEW.rule),
+        refused := refuse_reference(
+            TG_TABLE_NAME || '.rule', 'rule', quoted(NEW.rule),
             'Add the rule first. The rules are listed by: SELECT key FROM rules;', 'The rules: `rule list`'
         );
     END IF;
@@ -205,14 +191,15 @@ END
 $$;
 
 CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF rule ON rule_texts
-    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
+    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION require_parent();
 CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF rule ON rollout_steps
-    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
+    FOR EACH ROW WHEN (NEW.rule IS NOT NULL) EXECUTE FUNCTION require_parent();
 CREATE TRIGGER require_parent BEFORE INSERT OR UPDATE OF release ON release_notes
-    FOR EACH ROW WHEN (NEW.release IS NOT NULL) EXECUTE FUNCTION versiongate_internal.require_parent();
+    FOR EACH ROW WHEN (NEW.release IS NOT NULL) EXECUTE FUNCTION require_parent();
 
+-- Trigger: the first step of a rule sets its percentage to 0, so no edit of steps brings that back.
 CREATE FUNCTION versiongate_internal.normalise_rollout_step() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     NEW.rollout := trim_scale(NEW.rollout);
@@ -222,15 +209,13 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.normalise_rollout_step IS
-    'Trigger: the first step of a rule sets its percentage to 0, so no edit of steps brings that back.';
 
 CREATE TRIGGER rollout_steps_normalise BEFORE INSERT OR UPDATE ON rollout_steps
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.normalise_rollout_step();
+    FOR EACH ROW EXECUTE FUNCTION normalise_rollout_step();
 
 -- PostgreSQL's own message for NULL shows the whole row, and has no hint.
 CREATE FUNCTION versiongate_internal.refuse_null() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     missing record;
@@ -242,7 +227,7 @@ BEGIN
      WHERE a.attrelid = TG_RELID AND a.attnum > 0 AND a.attnotnull AND to_jsonb(NEW) -> a.attname = 'null'
      ORDER BY a.attnum
      LIMIT 1;
-    refused := versiongate_internal.refuse(
+    refused := refuse(
         TG_TABLE_NAME || '.' || missing.name, 'NULL, where a value is needed',
         CASE WHEN missing.has_default THEN 'Leave the column out, or write a value. ' ELSE 'Write a value. ' END
             || missing.description,
@@ -258,7 +243,7 @@ BEGIN
     FOR policy_table IN
         SELECT a.attrelid::regclass AS name, string_agg(format('NEW.%I IS NULL', a.attname), ' OR ') AS is_incomplete
           FROM pg_attribute AS a
-          JOIN versiongate_internal.policy_tables() AS t ON t.name::regclass = a.attrelid
+          JOIN policy_tables() AS t ON t.name::regclass = a.attrelid
          WHERE a.attnum > 0 AND a.attnotnull AND a.attidentity = ''
            -- normalise_rule says what NULL is of a rollout.
            AND (t.name, a.attname) <> ('rules', 'rollout')
@@ -266,7 +251,7 @@ BEGIN
     LOOP
         EXECUTE format(
             'CREATE TRIGGER refuse_null BEFORE INSERT OR UPDATE ON %s FOR EACH ROW WHEN (%s)'
-            ' EXECUTE FUNCTION versiongate_internal.refuse_null()',
+            ' EXECUTE FUNCTION refuse_null()',
             policy_table.name, policy_table.is_incomplete
         );
     END LOOP;
@@ -276,14 +261,11 @@ $$;
 -- What is probably not meant, and yet could be. Each function says what holds of rows as they stand: an edit raises what
 -- it brought about, policy_warnings lists all.
 
-CREATE TYPE versiongate_internal.warning AS (
-    place text, kind text, warning text, hint text, command text, words jsonb
-);
-COMMENT ON TYPE versiongate_internal.warning IS
-    'A warning about TABLE.COLUMN. kind names what is warned of; command and words are those of refuse().';
+-- A warning about TABLE.COLUMN. kind names what is warned of; command and words are those of refuse().
+CREATE TYPE versiongate_internal.warning AS (place text, kind text, warning text, hint text, command text, words jsonb);
 
-CREATE FUNCTION versiongate_internal.warn(found versiongate_internal.warning) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.warn(found warning) RETURNS void
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RAISE WARNING USING
@@ -293,9 +275,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text) RETURNS SETOF warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -312,8 +293,9 @@ BEGIN
 END
 $$;
 
+-- The usual name of a platform that people also write in another way; null for any other.
 CREATE FUNCTION versiongate_internal.platform_meant(platform text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     names CONSTANT jsonb := '{
@@ -327,23 +309,21 @@ BEGIN
     RETURN names ->> platform;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.platform_meant IS
-    'The usual name of a platform that people also write in another way; null for any other.';
 
-CREATE FUNCTION versiongate_internal.platform_warnings(subject text, place text, platform text)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.platform_warnings(subject text, place text, platform text) RETURNS SETOF warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT place, 'platform_unusual', subject || ' is on ' || platform,
            format('Is %s meant? It is for clients that say just that; if none does, it reaches nobody there.', meant),
            NULL, NULL::jsonb
-      FROM versiongate_internal.platform_meant(platform) AS meant
+      FROM platform_meant(platform) AS meant
      WHERE meant IS NOT NULL
 $$;
 
+-- Which system is meant by a number that no system of the platform ever had, for a hint; null where one has it.
 -- The table of systems is is_system(), which checks ask too. Windows tells 10.0.N of itself, also from 11 on.
 CREATE FUNCTION versiongate_internal.system_meant(platform text, bound text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
@@ -352,7 +332,7 @@ DECLARE
 BEGIN
     IF platform = 'windows' THEN
         RETURN CASE WHEN number BETWEEN 11 AND 99 THEN 'Windows 11 is 10.0.22000' END;
-    ELSIF versiongate_internal.is_system(platform, versiongate_internal.version_key(number::text)) IS NOT FALSE THEN
+    ELSIF is_system(platform, version_key(number::text)) IS NOT FALSE THEN
         RETURN NULL;
     END IF;
     RETURN CASE platform
@@ -376,12 +356,11 @@ BEGIN
     END;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.system_meant IS
-    'Which system is meant by a number that no system of the platform ever had, for a hint; null where one has it.';
 
+-- The first number in a min_os, or in a range of os, that no system of a platform ever had.
 CREATE FUNCTION versiongate_internal.system_warnings(name text, place text, platforms text[], written text)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+    RETURNS SETOF warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -392,23 +371,21 @@ BEGIN
                '%s: %s asks for %s %s, and no system has that number',
                name, split_part(place, '.', 2), p.platform, bound.number[1]
            ),
-           versiongate_internal.system_meant(p.platform, bound.number[1]) || '. Write the number that clients send as os.',
+           system_meant(p.platform, bound.number[1]) || '. Write the number that clients send as os.',
            NULL, NULL::jsonb
       FROM unnest(platforms) AS p(platform)
      CROSS JOIN regexp_matches(
                     written COLLATE "C", '(?:^|[ \t<>=~^|])[vV]?([0-9]+(?:\.[0-9]+)*)', 'g'
                 ) WITH ORDINALITY AS bound(number, ordinal)
-     WHERE versiongate_internal.system_meant(p.platform, bound.number[1]) IS NOT NULL
+     WHERE system_meant(p.platform, bound.number[1]) IS NOT NULL
      ORDER BY p.platform, bound.ordinal;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.system_warnings IS
-    'The first number in a min_os, or in a range of os, that no system of a platform ever had.';
 
 -- As in SemVer, what is not all digits compares as text.
 CREATE FUNCTION versiongate_internal.text_order_warnings(table_name text, fields text[], policy_row jsonb)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+    RETURNS SETOF warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -424,9 +401,13 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.condition_warnings(rule rules, name text)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+-- What stands behind a version and does not count.
+CREATE FUNCTION versiongate_internal.version_suffix(version text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (regexp_match(version COLLATE "C", '([+][0-9A-Za-z.-]+| ?[(][ -''*-~]*[)])[[:space:]]*$'))[1];
+
+CREATE FUNCTION versiongate_internal.condition_warnings(rule rules, name text) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
@@ -442,16 +423,16 @@ BEGIN
         );
         -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
         SELECT array_agg(p.platform ORDER BY p.place),
-               string_agg(DISTINCT versiongate_internal.platform_meant(p.platform), ', ')
+               string_agg(DISTINCT platform_meant(p.platform), ', ')
           INTO strange, meant
           FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
          WHERE p.platform <> ALL (known) AND (known <> '{}' OR p.platform <> ALL (usual));
     END IF;
     RETURN QUERY
-    SELECT w.* FROM versiongate_internal.system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
+    SELECT w.* FROM system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
      UNION ALL
     SELECT w.*
-      FROM versiongate_internal.text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w
+      FROM text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w
      UNION ALL
     SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
            'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL, NULL
@@ -467,21 +448,20 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
+CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     short CONSTANT text := 'A number without a unit is read as seconds. If days are meant, write the unit: ''2 days''.';
-    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    name CONSTANT text := 'rule ' || quoted(rule.key);
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
-    suffix CONSTANT text := (regexp_match(rule.target COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
+    suffix CONSTANT text := version_suffix(rule.target);
 BEGIN
     RETURN QUERY
     SELECT p.*
       FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
-    RETURN QUERY SELECT w.* FROM versiongate_internal.condition_warnings(rule, name) AS w;
+     CROSS JOIN LATERAL placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
+    RETURN QUERY SELECT w.* FROM condition_warnings(rule, name) AS w;
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.command,
            jsonb_build_object('rule', rule.key, 'percent', hundredfold)
@@ -524,7 +504,7 @@ BEGIN
               'ends_at', 'rules_ended',
               format(
                   '%s ended at %s, so it reaches nobody', CASE WHEN rule.enabled THEN ' is enabled, but' ELSE '' END,
-                  versiongate_internal.time_text(date_trunc('second', rule.ends_at))
+                  time_text(date_trunc('second', rule.ends_at))
               ),
               'Set ends_at to a time to come, or to NULL for no end.',
               'For another end: `rule edit {rule} --ends-at +2h`; for none: --clear ends-at'
@@ -538,10 +518,8 @@ BEGIN
               NULL
           ), (
               isempty(
-                  (versiongate_internal.read_version_range(rule.versions)).spans
-                  * versiongate_internal.version_spans(
-                      versiongate_internal.version_span(NULL, versiongate_internal.version_key(rule.target))
-                  )
+                  (read_version_range(rule.versions)).spans
+                  * version_spans(version_span(NULL, version_key(rule.target)))
               ),
               'target', 'rules_target_below_versions',
               format(': no version of %s is below its target %s, so it reaches nobody', rule.versions, rule.target),
@@ -560,12 +538,11 @@ $$;
 
 -- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
 -- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
-CREATE FUNCTION versiongate_internal.link_warnings(rule rules)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.link_warnings(rule rules) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    name CONSTANT text := 'rule ' || versiongate_internal.quoted(rule.key);
+    name CONSTANT text := 'rule ' || quoted(rule.key);
     of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
 BEGIN
     IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
@@ -573,14 +550,14 @@ BEGIN
             'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
             'Set ends_at, so that it ends by itself.',
             'For an end: `rule edit {rule} --ends-at +2h`', of_rule
-        )::versiongate_internal.warning;
+        )::warning;
     END IF;
     IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
         RETURN NEXT (
             'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
             'Set link to ''store'', or to an address.',
             '`rule edit {rule} --link store`', of_rule
-        )::versiongate_internal.warning;
+        )::warning;
     ELSIF rule.link = 'store' THEN
         RETURN QUERY
         SELECT 'store_links.link', 'store_links_missing',
@@ -593,7 +570,7 @@ BEGIN
                '`app edit {bundle} --store-link {platform}=https://...`',
                jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
           FROM (
-              SELECT r.bundle, r.platform FROM versiongate_internal.releases_for(rule) AS r
+              SELECT r.bundle, r.platform FROM releases_for(rule) AS r
                UNION
               SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
                UNION
@@ -610,26 +587,26 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.target_warnings(rule rules) RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.target_warnings(rule rules) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    target_key CONSTANT bytea := versiongate_internal.version_key(rule.target);
+    target_key CONSTANT bytea := version_key(rule.target);
 BEGIN
     -- By the index of versions, as an app may have thousands of releases.
     IF NOT rule.enabled OR rule.target IS NULL OR EXISTS (
         SELECT FROM releases AS r
          WHERE r.bundle = rule.bundle
            AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-           AND versiongate_internal.version_key(r.version) >= target_key
-           AND NOT versiongate_internal.is_withdrawn(r, clock_timestamp())
+           AND version_key(r.version) >= target_key
+           AND NOT is_withdrawn(r, clock_timestamp())
     ) THEN
         RETURN;
     END IF;
     RETURN NEXT (
         'rules.target', 'rules_target_waits',
         format(
-            'rule %s reaches nobody until a release of %s%s is %s or above', versiongate_internal.quoted(rule.key),
+            'rule %s reaches nobody until a release of %s%s is %s or above', quoted(rule.key),
             rule.bundle, coalesce(' on ' || array_to_string(rule.platforms, ', '), ''), rule.target
         ),
         format(
@@ -641,70 +618,59 @@ BEGIN
             'bundle', rule.bundle, 'version', rule.target,
             'platform', CASE WHEN cardinality(rule.platforms) = 1 THEN rule.platforms[1] END
         )
-    )::versiongate_internal.warning;
+    )::warning;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts) RETURNS SETOF warning
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT p.*
       FROM (VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)) AS field(place, value)
-     CROSS JOIN LATERAL versiongate_internal.placeholder_warnings(
+     CROSS JOIN LATERAL placeholder_warnings(
          format('rule %s, %s,', translation.rule, translation.language), field.place, field.value
      ) AS p
 $$;
 
+-- Whether nobody gets a release any more, or ever will: it was withdrawn before it was live.
 CREATE FUNCTION versiongate_internal.is_withdrawn(release releases, moment timestamptz) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (release.withdrawn_at > greatest(moment, release.live_at)) IS FALSE;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.is_withdrawn IS
-    'Whether nobody gets a release any more, or ever will: it was withdrawn before it was live.';
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (release.withdrawn_at > greatest(moment, release.live_at)) IS FALSE;
 
 CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
         WHEN release.staged THEN 'staged'
         WHEN release.live_at IS NULL THEN 'without a date'
-        ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END
-            || versiongate_internal.time_text(release.live_at)
+        ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END || time_text(release.live_at)
     END
     || coalesce(', build ' || release.build, '')
     || coalesce(', min_os ' || release.min_os, '')
     || coalesce(', in ' || array_to_string(release.regions, ', '), '')
-    || coalesce(', until ' || versiongate_internal.time_text(release.withdrawn_at), '');
+    || coalesce(', until ' || time_text(release.withdrawn_at), '');
 
-CREATE FUNCTION versiongate_internal.release_warnings(release releases)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = public, pg_temp
-    SET standard_conforming_strings = on
+CREATE FUNCTION versiongate_internal.release_warnings(release releases) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text := format('release %s of %s on %s', release.version, release.bundle, release.platform);
-    of_release CONSTANT jsonb := versiongate_internal.row_columns(to_jsonb(release), '{bundle,version,platform}');
-    suffix CONSTANT text := (regexp_match(release.version COLLATE "C", '(\+[0-9A-Za-z.-]+| ?\([ -''*-~]*\))\s*$'))[1];
+    of_release CONSTANT jsonb := row_columns(to_jsonb(release), '{bundle,version,platform}');
+    suffix CONSTANT text := version_suffix(release.version);
 BEGIN
     -- All releases are asked these, and nearly none has any.
-    IF versiongate_internal.platform_meant(release.platform) IS NOT NULL THEN
+    IF platform_meant(release.platform) IS NOT NULL THEN
         RETURN QUERY
-        SELECT w.* FROM versiongate_internal.platform_warnings(
+        SELECT w.* FROM platform_warnings(
             format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
         ) AS w;
     END IF;
-    IF versiongate_internal.system_meant(release.platform, release.min_os) IS NOT NULL THEN
+    IF system_meant(release.platform, release.min_os) IS NOT NULL THEN
         RETURN QUERY
-        SELECT w.* FROM versiongate_internal.system_warnings(
-            name, 'releases.min_os', ARRAY[release.platform], release.min_os
-        ) AS w;
+        SELECT w.* FROM system_warnings(name, 'releases.min_os', ARRAY[release.platform], release.min_os) AS w;
     END IF;
     IF concat(release.version, release.min_os) LIKE '%-%' THEN
         RETURN QUERY
-        SELECT w.* FROM versiongate_internal.text_order_warnings('releases', '{version,min_os}', to_jsonb(release)) AS w;
+        SELECT w.* FROM text_order_warnings('releases', '{version,min_os}', to_jsonb(release)) AS w;
     END IF;
     IF release.build IS NULL AND suffix IS NOT NULL THEN
         RETURN QUERY
@@ -712,7 +678,7 @@ BEGIN
                name || ' has a suffix in its version, which does not count, and no build',
                format(
                    'Record version %s%s.', btrim(left(release.version, strpos(release.version, suffix) - 1)),
-                   ' and build ' || (regexp_match(suffix COLLATE "C", '^ ?[+(]([0-9]+(?:\.[0-9]+)*)\)?$'))[1]
+                   ' and build ' || (regexp_match(suffix COLLATE "C", '^ ?[+(]([0-9]+(?:[.][0-9]+)*)[)]?$'))[1]
                ),
                NULL, NULL::jsonb;
     END IF;
@@ -730,16 +696,16 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT 'releases.version', 'releases_again',
-           format('%s was there already: %s', name, versiongate_internal.release_words(r)),
+           format('%s was there already: %s', name, release_words(r)),
            format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
                'To change that one, take this back and use:'
                ' `release edit {bundle} {version} --platform {platform} --live-at TIME`', of_release
       FROM releases AS r
      WHERE r.bundle = release.bundle
        AND r.platform = release.platform
-       AND versiongate_internal.version_key(r.version) = versiongate_internal.version_key(release.version)
+       AND version_key(r.version) = version_key(release.version)
        AND r.id < release.id
-       AND (versiongate_internal.version_key(r.build) = versiongate_internal.version_key(release.build)) IS NOT FALSE
+       AND (version_key(r.build) = version_key(release.build)) IS NOT FALSE
        AND (r.regions && release.regions) IS NOT FALSE
        AND (r.withdrawn_at > greatest(clock_timestamp(), release.live_at)) IS NOT FALSE
        AND (release.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
@@ -748,9 +714,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.row_warnings(table_name text, policy_row jsonb)
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE STRICT ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.row_warnings(table_name text, policy_row jsonb) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE STRICT ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     CASE table_name
@@ -759,22 +724,18 @@ BEGIN
             SELECT w.*
               FROM jsonb_populate_record(NULL::rules, policy_row) AS r
              CROSS JOIN LATERAL (
-                 SELECT * FROM versiongate_internal.rule_warnings(r)
+                 SELECT * FROM rule_warnings(r)
                   UNION ALL
-                 SELECT * FROM versiongate_internal.link_warnings(r)
+                 SELECT * FROM link_warnings(r)
                   UNION ALL
-                 SELECT * FROM versiongate_internal.target_warnings(r)
+                 SELECT * FROM target_warnings(r)
              ) AS w;
         WHEN 'rule_texts' THEN
-            RETURN QUERY SELECT * FROM versiongate_internal.rule_text_warnings(
-                jsonb_populate_record(NULL::rule_texts, policy_row)
-            );
+            RETURN QUERY SELECT * FROM rule_text_warnings(jsonb_populate_record(NULL::rule_texts, policy_row));
         WHEN 'releases' THEN
-            RETURN QUERY SELECT * FROM versiongate_internal.release_warnings(
-                jsonb_populate_record(NULL::releases, policy_row)
-            );
+            RETURN QUERY SELECT * FROM release_warnings(jsonb_populate_record(NULL::releases, policy_row));
         WHEN 'store_links' THEN
-            RETURN QUERY SELECT * FROM versiongate_internal.platform_warnings(
+            RETURN QUERY SELECT * FROM platform_warnings(
                 'store link of ' || (policy_row ->> 'bundle'), 'store_links.platform', policy_row ->> 'platform'
             );
         ELSE

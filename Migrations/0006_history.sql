@@ -16,7 +16,7 @@
 -- A planner may edit and not commit: the first edit marks the transaction, and record_edits() refuses it. rehearse_edits()
 -- records and judges without that trigger; the event that waits for the commit is still there after it.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 CREATE TABLE policy_revision (
     singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
@@ -38,17 +38,15 @@ COMMENT ON COLUMN policy_revision.token IS
 COMMENT ON COLUMN policy_revision.xid IS
     'The transaction that made the revision, together with at: after a restore its number alone can come again.';
 COMMENT ON COLUMN policy_revision.at IS 'When that transaction began.';
+-- One row: which programs can read this schema.
+-- oldest: name of a migration. A program that carries it reads the policy rightly, whatever came after it; a migration
+-- that changes what the policy means, or where it is, sets this to its own name.
 CREATE TABLE versiongate_internal.schema_reader (
     singleton boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (singleton),
     oldest text NOT NULL
 );
 
-INSERT INTO versiongate_internal.schema_reader (oldest) VALUES ('0004_policy');
-
-COMMENT ON TABLE versiongate_internal.schema_reader IS 'One row: which programs can read this schema.';
-COMMENT ON COLUMN versiongate_internal.schema_reader.oldest IS
-    'Name of a migration. A program that carries it reads the policy rightly, whatever came after it; a migration that'
-    ' changes what the policy means, or where it is, sets this to its own name.';
+INSERT INTO schema_reader (oldest) VALUES ('0004_policy');
 
 CREATE TABLE changes (
     id bigint PRIMARY KEY,
@@ -80,6 +78,7 @@ COMMENT ON COLUMN changes.edited_tables IS 'The policy tables that the change ha
 COMMENT ON COLUMN changes.bundles IS 'The apps that it is about; null: every app, or too many to tell.';
 
 -- No foreign key: the rows are written before their change, and each would be looked up again under the lock.
+-- The rows of change_rows, by the token of their change.
 CREATE TABLE versiongate_internal.recorded_rows (
     token uuid NOT NULL,
     ordinal integer NOT NULL,
@@ -91,14 +90,12 @@ CREATE TABLE versiongate_internal.recorded_rows (
     CONSTRAINT recorded_rows_row_check CHECK (before IS NOT NULL OR after IS NOT NULL)
 );
 
-CREATE UNIQUE INDEX recorded_rows_row_key ON versiongate_internal.recorded_rows (table_name, key, token);
-
-COMMENT ON TABLE versiongate_internal.recorded_rows IS 'The rows of change_rows, by the token of their change.';
+CREATE UNIQUE INDEX recorded_rows_row_key ON recorded_rows (table_name, key, token);
 
 CREATE VIEW change_rows WITH (security_invoker = true) AS
 SELECT c.id AS change, r.ordinal, r.table_name, r.key, r.before, r.after
   FROM changes AS c
-  JOIN versiongate_internal.recorded_rows AS r ON r.token = c.token;
+  JOIN recorded_rows AS r ON r.token = c.token;
 
 COMMENT ON VIEW change_rows IS 'What a change did to each row, from its state before the transaction to that after it.';
 COMMENT ON COLUMN change_rows.key IS
@@ -108,7 +105,7 @@ COMMENT ON COLUMN change_rows.before IS
     'The row before; null: there was none. Times are in UTC, intervals in the style postgres.';
 
 CREATE FUNCTION versiongate_internal.row_columns(policy_row jsonb, columns text[]) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     part jsonb := '{}';
@@ -121,11 +118,12 @@ BEGIN
 END
 $$;
 
+-- The primary key of a row, which has these columns: what the history knows the row by, however it is spelled.
 CREATE FUNCTION versiongate_internal.row_key(policy_row jsonb, columns text[]) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    key jsonb := versiongate_internal.row_columns(policy_row, columns);
+    key jsonb := row_columns(policy_row, columns);
     name text;
 BEGIN
     FOREACH name IN ARRAY columns LOOP
@@ -136,29 +134,27 @@ BEGIN
     RETURN key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.row_key IS
-    'The primary key of a row, which has these columns: what the history knows the row by, however it is spelled.';
 
+-- The columns of rules that say nothing of whom they reach or lock out.
 CREATE FUNCTION versiongate_internal.silent_columns() RETURNS text[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '{title,text,link,remind,shows,skippable,fuse,note}'::text[];
-COMMENT ON FUNCTION versiongate_internal.silent_columns IS
-    'The columns of rules that say nothing of whom they reach or lock out.';
 
+-- What a transaction did to the row with a key: how it found it and how it leaves it; null: there is none.
 CREATE TYPE versiongate_internal.row_edit AS (table_name text, key jsonb, before jsonb, after jsonb);
-COMMENT ON TYPE versiongate_internal.row_edit IS
-    'What a transaction did to the row with a key: how it found it and how it leaves it; null: there is none.';
 
+-- Whether the role that logged in is a planner, or a brake, and neither an admin nor the owner of the schema.
 CREATE FUNCTION versiongate_internal.may_only(what text) RETURNS boolean
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE
 RETURN coalesce(pg_has_role(session_user, to_regrole('versiongate_' || what), 'MEMBER'), false)
    AND NOT coalesce(pg_has_role(session_user, to_regrole('versiongate_admin'), 'MEMBER'), false)
    AND NOT pg_has_role(
        session_user, (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.policy_revision'::regclass), 'MEMBER'
    );
-COMMENT ON FUNCTION versiongate_internal.may_only IS
-    'Whether the role that logged in is a planner, or a brake, and neither an admin nor the owner of the schema.';
 
+-- What transactions that are under way have edited and not recorded yet: a note of each state that a row left, and of
+-- each that it came to. Each sees its own notes alone, and leaves none behind.
+-- is_there: true: it came to this state; false: it left it.
 CREATE TABLE versiongate_internal.edited_rows (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
@@ -170,25 +166,17 @@ CREATE TABLE versiongate_internal.edited_rows (
     PRIMARY KEY (xid, at, table_name, id)
 );
 
-COMMENT ON TABLE versiongate_internal.edited_rows IS
-    'What transactions that are under way have edited and not recorded yet: a note of each state that a row left, and of'
-    ' each that it came to. Each sees its own notes alone, and leaves none behind.';
-COMMENT ON COLUMN versiongate_internal.edited_rows.is_there IS 'True: it came to this state; false: it left it.';
-
+-- Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.
+-- undoes: the change that it takes back.
+-- is_closed: whether it can edit nothing else: it has undone a change, or blown fuses.
 CREATE TABLE versiongate_internal.edits_to_record (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at timestamptz NOT NULL DEFAULT now(),
-    is_rehearsal boolean NOT NULL DEFAULT versiongate_internal.may_only('planner'),
+    is_rehearsal boolean NOT NULL DEFAULT may_only('planner'),
     undoes bigint,
     is_closed boolean NOT NULL DEFAULT false,
     PRIMARY KEY (xid, at)
 );
-
-COMMENT ON TABLE versiongate_internal.edits_to_record IS
-    'Transactions that are under way and have noted edits. Each sees its own row alone, and leaves none behind.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.undoes IS 'The change that it takes back.';
-COMMENT ON COLUMN versiongate_internal.edits_to_record.is_closed IS
-    'Whether it can edit nothing else: it has undone a change, or blown fuses.';
 
 -- Notes.
 --
@@ -200,40 +188,36 @@ COMMENT ON COLUMN versiongate_internal.edits_to_record.is_closed IS
 -- Between transactions these tables are empty, so PostgreSQL would plan to read all of them, and a session keeps its plans:
 -- enable_seqscan is off where they are looked up. The primary key is the only index, so that there is no other plan.
 
+-- The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.
 CREATE FUNCTION versiongate_internal.open_revision() RETURNS bigint
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE
 RETURN (SELECT p.revision FROM policy_revision AS p WHERE p.xid = pg_current_xact_id_if_assigned() AND p.at = now());
-COMMENT ON FUNCTION versiongate_internal.open_revision IS
-    'The revision that this transaction has made; null: it has recorded nothing, or nothing that is still there.';
 
-CREATE FUNCTION versiongate_internal.open_edit() RETURNS versiongate_internal.edits_to_record
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
+CREATE FUNCTION versiongate_internal.open_edit() RETURNS edits_to_record
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-    edit versiongate_internal.edits_to_record;
+    edit edits_to_record;
 BEGIN
     SELECT * INTO edit
-      FROM versiongate_internal.edits_to_record AS e
+      FROM edits_to_record AS e
      WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now();
     RETURN edit;
 END
 $$;
 
+-- Whether the edits are those of undo_change. Triggers that add something to an edit leave them as they are.
 CREATE FUNCTION versiongate_internal.undo_is_running() RETURNS boolean
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-RETURN EXISTS (SELECT FROM versiongate_internal.open_edit() AS e WHERE e.undoes IS NOT NULL AND NOT e.is_closed);
-COMMENT ON FUNCTION versiongate_internal.undo_is_running IS
-    'Whether the edits are those of undo_change. Triggers that add something to an edit leave them as they are.';
+    LANGUAGE sql STABLE
+RETURN EXISTS (SELECT FROM open_edit() AS e WHERE e.undoes IS NOT NULL AND NOT e.is_closed);
 
+-- Trigger: notes which state of a row is left and which it comes to. Refuses edits after an undo and after a blown
+-- fuse.
 -- The arguments are the columns of the primary key.
 CREATE FUNCTION versiongate_internal.note_edit() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
+    SET enable_seqscan = off SET jit = off SET TimeZone = 'UTC' SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
     old_row CONSTANT jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
@@ -249,7 +233,7 @@ BEGIN
         RETURN NULL;
     END IF;
     SELECT e.undoes INTO undone
-      FROM versiongate_internal.edits_to_record AS e
+      FROM edits_to_record AS e
      WHERE e.xid = pg_current_xact_id() AND e.at = now() AND e.is_closed
      UNION ALL
     SELECT c.undoes
@@ -266,20 +250,18 @@ BEGIN
                 ' transaction does.',
             HINT = 'COMMIT, then edit.';
     END IF;
-    INSERT INTO versiongate_internal.edited_rows (table_name, key, policy_row, is_there)
-    SELECT TG_TABLE_NAME, versiongate_internal.row_key(state.policy_row, TG_ARGV::text[]), state.policy_row, state.is_there
+    INSERT INTO edited_rows (table_name, key, policy_row, is_there)
+    SELECT TG_TABLE_NAME, row_key(state.policy_row, TG_ARGV::text[]), state.policy_row, state.is_there
       FROM (VALUES (old_row, false), (new_row, true)) AS state(policy_row, is_there)
      WHERE state.policy_row IS NOT NULL;
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.note_edit IS
-    'Trigger: notes which state of a row is left and which it comes to. Refuses edits after an undo and after a blown fuse.';
 
-CREATE FUNCTION versiongate_internal.noted_edits() RETURNS SETOF versiongate_internal.row_edit
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
+-- What the notes of this transaction come to, parents before their children.
+CREATE FUNCTION versiongate_internal.noted_edits() RETURNS SETOF row_edit
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     edit record;
@@ -291,11 +273,11 @@ BEGIN
           FROM (
               SELECT e.table_name, e.key, e.policy_row, sum(CASE WHEN e.is_there THEN 1 ELSE -1 END) AS balance,
                      max(e.id) AS id
-                FROM versiongate_internal.edited_rows AS e
+                FROM edited_rows AS e
                WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now()
                GROUP BY e.table_name, e.key, e.policy_row
           ) AS s
-          JOIN versiongate_internal.policy_tables() AS t ON t.name = s.table_name
+          JOIN policy_tables() AS t ON t.name = s.table_name
          GROUP BY t.place, s.table_name, s.key
         HAVING bool_or(s.balance <> 0)
          ORDER BY t.place, max(s.id)
@@ -305,17 +287,16 @@ BEGIN
                 MESSAGE = 'edits cannot be recorded by a function within a statement that edits as well',
                 HINT = 'Call it after the statement.';
         END IF;
-        RETURN NEXT (edit.table_name, edit.key, edit.before[1], edit.after[1])::versiongate_internal.row_edit;
+        RETURN NEXT (edit.table_name, edit.key, edit.before[1], edit.after[1])::row_edit;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.noted_edits IS
-    'What the notes of this transaction come to, parents before their children.';
 
+-- Trigger: after a statement that noted edits, has the transaction record them at its commit. Refuses edits of a
+-- subscriber of logical replication.
 CREATE FUNCTION versiongate_internal.await_commit() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-    SET enable_seqscan = off
-    SET jit = off
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
+    SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     subscription CONSTANT name := (
@@ -331,15 +312,9 @@ BEGIN
             DETAIL = 'An edit here would stop the logical replication from the publisher.',
             HINT = 'Edit at the publisher; a copy to go on with is made by pg_dump.';
     END IF;
-    IF EXISTS (
-        SELECT FROM versiongate_internal.edited_rows AS e
-         WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now()
-    ) THEN
-        INSERT INTO versiongate_internal.edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
+    IF EXISTS (SELECT FROM edited_rows AS e WHERE e.xid = pg_current_xact_id_if_assigned() AND e.at = now()) THEN
+        INSERT INTO edits_to_record DEFAULT VALUES ON CONFLICT DO NOTHING;
     END IF;
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.await_commit IS
-    'Trigger: after a statement that noted edits, has the transaction record them at its commit. Refuses edits of a'
-    ' subscriber of logical replication.';

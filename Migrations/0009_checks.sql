@@ -1,33 +1,31 @@
 -- What a check answers, and why: the meaning of the policy, as functions that can be asked in any query, also about
 -- edits that are not committed. The engine of the server is held to them.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 -- Reading a range takes many times as long as asking it, so what the ranges mean is kept beside the rules. This is a
 -- memory and nothing more: a rule that is not in it is read anew.
+-- What the ranges of the rules mean, kept by a trigger on rules so that checks need not read them.
 CREATE TABLE versiongate_internal.rule_spans (
     rule text COLLATE "C" PRIMARY KEY REFERENCES rules ON UPDATE CASCADE ON DELETE CASCADE,
-    versions versiongate_internal.version_spans,
-    builds versiongate_internal.version_spans,
-    os versiongate_internal.version_spans
+    versions version_spans,
+    builds version_spans,
+    os version_spans
 );
 
-COMMENT ON TABLE versiongate_internal.rule_spans IS
-    'What the ranges of the rules mean, kept by a trigger on rules so that checks need not read them.';
-
 CREATE FUNCTION versiongate_internal.keep_rule_spans() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     IF TG_RELID <> 'public.rules'::regclass THEN
         RAISE insufficient_privilege USING MESSAGE = format('table %s is not the table rules', TG_RELID::regclass);
     END IF;
-    INSERT INTO versiongate_internal.rule_spans (rule, versions, builds, os)
+    INSERT INTO rule_spans (rule, versions, builds, os)
     VALUES (
         NEW.key,
-        (versiongate_internal.read_version_range(NEW.versions)).spans,
-        (versiongate_internal.read_version_range(NEW.builds)).spans,
-        (versiongate_internal.read_version_range(NEW.os)).spans
+        (read_version_range(NEW.versions)).spans,
+        (read_version_range(NEW.builds)).spans,
+        (read_version_range(NEW.os)).spans
     )
         ON CONFLICT (rule) DO UPDATE SET versions = excluded.versions, builds = excluded.builds, os = excluded.os;
     RETURN NULL;
@@ -35,20 +33,21 @@ END
 $$;
 
 CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON rules
-    FOR EACH ROW EXECUTE FUNCTION versiongate_internal.keep_rule_spans();
+    FOR EACH ROW EXECUTE FUNCTION keep_rule_spans();
 
+-- A client as the policy sees it: what it wrote, and behind it how that is read. app: the bundle as apps spells it,
+-- null: no such app; app_name: what fills {app}; install: null if it cannot be used for a bucket; attributes: all other
+-- members, as texts. Null: not sent, or it cannot be read.
 CREATE TYPE versiongate_internal.checking_client AS (
     bundle text, app text, app_name text, paused boolean, version text, version_key bytea, build text, build_key bytea,
     os text, os_key bytea, platform text, platform_name text, region text, country text, language text, language_tag text,
     install text, attributes jsonb
 );
-COMMENT ON TYPE versiongate_internal.checking_client IS
-    'A client as the policy sees it: what it wrote, and behind it how that is read. app: the bundle as apps spells it, null:'
-    ' no such app; app_name: what fills {app}; install: null if it cannot be used for a bucket; attributes: all other'
-    ' members, as texts. Null: not sent, or it cannot be read.';
 
-CREATE FUNCTION versiongate_internal.read_client(client jsonb) RETURNS versiongate_internal.checking_client
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- Reads a client as a check does. invalid_parameter_value where a check would be answered with 400. jsonb keeps the
+-- value of a number, not how it was written: 1e0 is 1 here, and not sent in a check. Write such a value as a string.
+CREATE FUNCTION versiongate_internal.read_client(client jsonb) RETURNS checking_client
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
@@ -58,7 +57,7 @@ DECLARE
     written text;
     attribute_count integer;
     sent jsonb := '{}';
-    me versiongate_internal.checking_client;
+    me checking_client;
 BEGIN
     IF jsonb_typeof(client) IS DISTINCT FROM 'object' THEN
         RAISE invalid_parameter_value USING
@@ -107,12 +106,12 @@ BEGIN
      WHERE lower(a.bundle) = lower(me.bundle COLLATE "C");
     me.app_name := coalesce(me.app_name, me.app, me.bundle);
     me.paused := coalesce(me.paused, false);
-    me.version_key := versiongate_internal.version_key(me.version);
-    me.build_key := versiongate_internal.version_key(me.build);
-    me.os_key := versiongate_internal.version_key(me.os);
-    me.platform_name := versiongate_internal.platform_name(me.platform);
-    me.country := versiongate_internal.country_of_region(me.region);
-    me.language_tag := versiongate_internal.language_tag(me.language);
+    me.version_key := version_key(me.version);
+    me.build_key := version_key(me.build);
+    me.os_key := version_key(me.os);
+    me.platform_name := platform_name(me.platform);
+    me.country := country_of_region(me.region);
+    me.language_tag := language_tag(me.language);
     IF octet_length(me.install) > 128 OR me.install = '00000000-0000-0000-0000-000000000000' THEN
         me.install := NULL;
     END IF;
@@ -120,31 +119,21 @@ BEGIN
     RETURN me;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.read_client IS
-    'Reads a client as a check does. invalid_parameter_value where a check would be answered with 400. jsonb keeps the'
-    ' value of a number, not how it was written: 1e0 is 1 here, and not sent in a check. Write such a value as a string.';
 
+-- A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.
 CREATE FUNCTION versiongate_internal.version_shown(version text, key bytea) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE WHEN key IS NULL THEN version || ' (cannot be read as a version)' ELSE version END;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.version_shown IS
-    'A version of a client as explanations show it, with a remark where it has no key; null if it was not sent.';
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN key IS NULL THEN version || ' (cannot be read as a version)' ELSE version END;
 
-CREATE FUNCTION versiongate_internal.no_system(me versiongate_internal.checking_client) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- The system of a client as explanations show it that no system of its platform ever was; else null.
+CREATE FUNCTION versiongate_internal.no_system(me checking_client) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
-    WHEN NOT versiongate_internal.is_system(me.platform_name, me.os_key)
-        THEN format('%s (no version of %s)', me.os, me.platform_name)
+    WHEN NOT is_system(me.platform_name, me.os_key) THEN format('%s (no version of %s)', me.os, me.platform_name)
 END;
-COMMENT ON FUNCTION versiongate_internal.no_system IS
-    'The system of a client as explanations show it that no system of its platform ever was; else null.';
 
 CREATE FUNCTION rollout_at(rule text, at timestamptz) RETURNS numeric
-    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN (
@@ -167,102 +156,87 @@ COMMENT ON FUNCTION rollout_at(text, timestamptz) IS
     'The percentage of a rule in force at a time: that of its latest step that is not held, else its rollout; null if there'
     ' is no such rule.';
 
+-- Whether a rule would match a client that has this release; a build that is not recorded counts as matching.
 CREATE FUNCTION versiongate_internal.rule_matches_release(
-    versions versiongate_internal.version_spans, builds versiongate_internal.version_spans, target bytea,
-    release_version bytea, release_build bytea
+    versions version_spans, builds version_spans, target bytea, release_version bytea, release_build bytea
 ) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN (versions IS NULL OR versions @> release_version)
-        AND (builds IS NULL OR release_build IS NULL OR builds @> release_build)
-        AND (target IS NULL OR release_version < target);
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.rule_matches_release IS
-    'Whether a rule would match a client that has this release; a build that is not recorded counts as matching.';
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (versions IS NULL OR versions @> release_version)
+    AND (builds IS NULL OR release_build IS NULL OR builds @> release_build)
+    AND (target IS NULL OR release_version < target);
 
+-- Whether a release is above a client: by its numbers, pre-releases not counted, or by its build where the versions are
+-- equal or the client's cannot be read.
 -- By its numbers: an app that calls itself 1.2.0-play may be the very release 1.2.0, and updating would not help it.
 CREATE FUNCTION versiongate_internal.release_is_above(
     client_version bytea, client_build bytea, release_version bytea, release_build bytea
 ) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN CASE
         WHEN client_version IS NULL OR client_version = release_version THEN release_build > client_build
-        ELSE client_version < versiongate_internal.version_family(release_version)
+        ELSE client_version < version_family(release_version)
     END IS TRUE;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.release_is_above IS
-    'Whether a release is above a client: by its numbers, pre-releases not counted, or by its build where the versions'
-    ' are equal or the client''s cannot be read.';
 
+-- Why a client that a rule would lock out has no way out with this offer; null if it has one.
 CREATE FUNCTION versiongate_internal.lockout_obstacle(
-    me versiongate_internal.checking_client, versions versiongate_internal.version_spans,
-    builds versiongate_internal.version_spans, target bytea, offer_version bytea, offer_build bytea
+    me checking_client, versions version_spans,
+    builds version_spans, target bytea, offer_version bytea, offer_build bytea
 ) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE
-        WHEN offer_version IS NULL
-            THEN 'no offer'
-        WHEN NOT versiongate_internal.release_is_above(me.version_key, me.build_key, offer_version, offer_build)
-            THEN 'the offer is not above the client'
-        WHEN versiongate_internal.rule_matches_release(versions, builds, target, offer_version, offer_build)
-            THEN 'the rule matches the offer'
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN offer_version IS NULL THEN 'no offer'
+    WHEN NOT release_is_above(me.version_key, me.build_key, offer_version, offer_build)
+        THEN 'the offer is not above the client'
+    WHEN rule_matches_release(versions, builds, target, offer_version, offer_build) THEN 'the rule matches the offer'
     END;
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.lockout_obstacle IS
-    'Why a client that a rule would lock out has no way out with this offer; null if it has one.';
 
-CREATE FUNCTION versiongate_internal.client_releases(me versiongate_internal.checking_client, moment timestamptz)
+-- The releases of the client's platform that are not withdrawn. in_region, on_os: null where a release asks for
+-- something that cannot be judged of this client.
+CREATE FUNCTION versiongate_internal.client_releases(me checking_client, moment timestamptz)
     RETURNS TABLE (
         id bigint, label text, version bytea, build bytea, min_os text, regions text[], live_at timestamptz, staged boolean,
         in_region boolean, on_os boolean
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    is_system CONSTANT boolean := versiongate_internal.is_system(me.platform_name, me.os_key);
+    is_system CONSTANT boolean := is_system(me.platform_name, me.os_key);
     system CONSTANT bytea := CASE WHEN is_system THEN me.os_key END;
 BEGIN
     RETURN QUERY
     SELECT r.id,
            r.version || coalesce(' (' || r.build || ')', ''),
-           versiongate_internal.version_key(r.version),
-           versiongate_internal.version_key(r.build),
+           version_key(r.version),
+           version_key(r.build),
            r.min_os::text, r.regions::text[], r.live_at, r.staged,
            r.regions IS NULL OR me.country = ANY (r.regions),
-           r.min_os IS NULL OR system >= versiongate_internal.version_key(r.min_os)
+           r.min_os IS NULL OR system >= version_key(r.min_os)
       FROM releases AS r
      WHERE r.bundle = me.app
        AND r.platform = me.platform_name
-       AND NOT versiongate_internal.is_withdrawn(r, moment);
+       AND NOT is_withdrawn(r, moment);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.client_releases IS
-    'The releases of the client''s platform that are not withdrawn. in_region, on_os: null where a release asks for something'
-    ' that cannot be judged of this client.';
 
+-- What the client is offered for each soak: lenient where what cannot be judged does not hold against a release, strict
+-- where it does.
 -- Time subtracted from time is counted in days of 24 hours, whatever the session's time zone.
-CREATE FUNCTION versiongate_internal.client_offers(
-    me versiongate_internal.checking_client, moment timestamptz, soaks interval[]
-)
+CREATE FUNCTION versiongate_internal.client_offers(me checking_client, moment timestamptz, soaks interval[])
     RETURNS TABLE (
         soak_time interval, lenient_label text, lenient_version bytea, strict_label text, strict_version bytea,
         strict_build bytea
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
     WITH store AS MATERIALIZED (
         SELECT s.*, row_number() OVER (ORDER BY s.version DESC, s.build DESC NULLS LAST, s.id) AS place
-          FROM versiongate_internal.client_releases(me, moment) AS s
+          FROM client_releases(me, moment) AS s
          WHERE NOT s.staged AND s.live_at <= moment
     )
     SELECT soak.time, lenient.label, lenient.version, strict.label, strict.version, strict.build
@@ -277,22 +251,17 @@ BEGIN
       LEFT JOIN store AS strict ON strict.place = best.strict;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.client_offers IS
-    'What the client is offered for each soak: lenient where what cannot be judged does not hold against a release, strict'
-    ' where it does.';
 
+-- A rule beside a client: what it is offered, the first attribute that it lacks, and the first condition that fails.
 CREATE TYPE versiongate_internal.judged_check AS (
-    rule rules, version_spans versiongate_internal.version_spans, build_spans versiongate_internal.version_spans,
+    rule rules, version_spans version_spans, build_spans version_spans,
     target_key bytea, soak_time interval, rollout_now numeric, bucket integer, lenient_label text, strict_label text,
     strict_version bytea, strict_build bytea, missing_attribute text, missing_accepted jsonb, below_target boolean,
     failed text
 );
-COMMENT ON TYPE versiongate_internal.judged_check IS
-    'A rule beside a client: what it is offered, the first attribute that it lacks, and the first condition that fails.';
 
-CREATE FUNCTION versiongate_internal.judge_conditions(me versiongate_internal.checking_client, moment timestamptz)
-    RETURNS SETOF versiongate_internal.judged_check
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.judge_conditions(me checking_client, moment timestamptz) RETURNS SETOF judged_check
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -301,7 +270,7 @@ BEGIN
                j.target AS target_key, coalesce((j.rule).soak, '0') AS soak_time,
                rollout_at((j.rule).key, moment) AS rollout_now,
                rollout_bucket((j.rule).key, me.install) AS bucket
-          FROM versiongate_internal.read_rules(
+          FROM read_rules(
                    ARRAY(SELECT r FROM rules AS r WHERE r.bundle = me.app OR r.bundle IS NULL)
                ) AS j
     )
@@ -309,37 +278,26 @@ BEGIN
            o.lenient_label, o.strict_label, o.strict_version, o.strict_build, missing.name, missing.accepted,
            (me.version_key < a.target_key) IS TRUE,
            CASE
-               WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE
-                   THEN 'platforms'
-               WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE
-                   THEN 'versions'
-               WHEN a.builds IS NOT NULL AND (a.build_spans @> me.build_key) IS NOT TRUE
-                   THEN 'builds'
-               WHEN a.os IS NOT NULL AND (a.os_spans @> me.os_key) IS NOT TRUE
-                   THEN 'os'
-               WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE
-                   THEN 'regions'
+               WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE THEN 'platforms'
+               WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE THEN 'versions'
+               WHEN a.builds IS NOT NULL AND (a.build_spans @> me.build_key) IS NOT TRUE THEN 'builds'
+               WHEN a.os IS NOT NULL AND (a.os_spans @> me.os_key) IS NOT TRUE THEN 'os'
+               WHEN a.regions IS NOT NULL AND (me.country = ANY (a.regions)) IS NOT TRUE THEN 'regions'
                WHEN a.languages IS NOT NULL
-                   AND versiongate_internal.language_matches(me.language_tag, a.languages) IS NOT TRUE
+                   AND language_matches(me.language_tag, a.languages) IS NOT TRUE
                    THEN 'languages'
-               WHEN missing.name IS NOT NULL
-                   THEN 'attributes'
+               WHEN missing.name IS NOT NULL THEN 'attributes'
                WHEN a.target IS NOT NULL
                    AND (me.version_key < a.target_key AND a.target_key <= o.lenient_version) IS NOT TRUE
                    THEN 'target'
-               WHEN moment < a.starts_at
-                   THEN 'starts_at'
-               WHEN moment >= a.ends_at
-                   THEN 'ends_at'
-               WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE
-                   THEN 'rollout'
-               WHEN NOT a.enabled
-                   THEN 'enabled'
-               WHEN me.paused
-                   THEN 'paused'
+               WHEN moment < a.starts_at THEN 'starts_at'
+               WHEN moment >= a.ends_at THEN 'ends_at'
+               WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE THEN 'rollout'
+               WHEN NOT a.enabled THEN 'enabled'
+               WHEN me.paused THEN 'paused'
            END
       FROM asked AS a
-      LEFT JOIN versiongate_internal.client_offers(
+      LEFT JOIN client_offers(
                me, moment, ARRAY(SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout)
            ) AS o ON o.soak_time = a.soak_time
       LEFT JOIN LATERAL (
@@ -352,65 +310,43 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.condition_expected(judged versiongate_internal.judged_check) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- What the condition that fails asks, and what the client has.
+CREATE FUNCTION versiongate_internal.failed_condition(judged judged_check, me checking_client, moment timestamptz)
+    RETURNS text[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     rule CONSTANT rules := judged.rule;
+    version CONSTANT text := version_shown(me.version, me.version_key);
 BEGIN
     RETURN CASE judged.failed
-        WHEN 'platforms' THEN array_to_string(rule.platforms, ', ')
-        WHEN 'versions' THEN rule.versions
-        WHEN 'builds' THEN rule.builds
-        WHEN 'os' THEN rule.os
-        WHEN 'regions' THEN array_to_string(rule.regions, ', ')
-        WHEN 'languages' THEN array_to_string(rule.languages, ', ')
-        WHEN 'attributes' THEN (
-            SELECT string_agg(accepted.value, ', ' ORDER BY accepted.place)
-              FROM jsonb_array_elements_text(judged.missing_accepted) WITH ORDINALITY AS accepted(value, place)
-        )
-        WHEN 'target' THEN CASE WHEN judged.below_target THEN '>=' ELSE '<' END || rule.target
-        WHEN 'starts_at' THEN 'from ' || versiongate_internal.time_text(rule.starts_at)
-        WHEN 'ends_at' THEN 'until ' || versiongate_internal.time_text(rule.ends_at)
-        WHEN 'rollout' THEN 'bucket < ' || (judged.rollout_now * 100)::integer
-        WHEN 'enabled' THEN 'true'
-        WHEN 'paused' THEN 'false'
-    END;
-END
-$$;
-
-CREATE FUNCTION versiongate_internal.condition_actual(
-    judged versiongate_internal.judged_check, me versiongate_internal.checking_client, moment timestamptz
-) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN CASE judged.failed
-        WHEN 'platforms' THEN me.platform
-        WHEN 'versions' THEN versiongate_internal.version_shown(me.version, me.version_key)
-        WHEN 'builds' THEN versiongate_internal.version_shown(me.build, me.build_key)
-        WHEN 'os' THEN
-            coalesce(versiongate_internal.no_system(me), versiongate_internal.version_shown(me.os, me.os_key))
-        WHEN 'regions' THEN me.region
-        WHEN 'languages' THEN me.language
-        WHEN 'attributes' THEN me.attributes ->> judged.missing_attribute
+        WHEN 'platforms' THEN ARRAY[array_to_string(rule.platforms, ', '), me.platform]
+        WHEN 'versions' THEN ARRAY[rule.versions, version]
+        WHEN 'builds' THEN ARRAY[rule.builds, version_shown(me.build, me.build_key)]
+        WHEN 'os' THEN ARRAY[rule.os, coalesce(no_system(me), version_shown(me.os, me.os_key))]
+        WHEN 'regions' THEN ARRAY[array_to_string(rule.regions, ', '), me.region]
+        WHEN 'languages' THEN ARRAY[array_to_string(rule.languages, ', '), me.language]
+        WHEN 'attributes' THEN ARRAY[
+            array_to_string(ARRAY(SELECT jsonb_array_elements_text(judged.missing_accepted)), ', '),
+            me.attributes ->> judged.missing_attribute
+        ]
         WHEN 'target' THEN CASE
-            WHEN judged.below_target THEN judged.lenient_label
-            ELSE versiongate_internal.version_shown(me.version, me.version_key)
+            WHEN judged.below_target THEN ARRAY['>=' || rule.target, judged.lenient_label]
+            ELSE ARRAY['<' || rule.target, version]
         END
-        WHEN 'starts_at' THEN versiongate_internal.time_text(moment)
-        WHEN 'ends_at' THEN versiongate_internal.time_text(moment)
-        WHEN 'rollout' THEN judged.bucket::text
-        WHEN 'enabled' THEN 'false'
-        WHEN 'paused' THEN 'true'
+        WHEN 'starts_at' THEN ARRAY['from ' || time_text(rule.starts_at), time_text(moment)]
+        WHEN 'ends_at' THEN ARRAY['until ' || time_text(rule.ends_at), time_text(moment)]
+        WHEN 'rollout' THEN ARRAY['bucket < ' || (judged.rollout_now * 100)::integer, judged.bucket::text]
+        WHEN 'enabled' THEN ARRAY['true', 'false']
+        WHEN 'paused' THEN ARRAY['false', 'true']
     END;
 END
 $$;
 
 CREATE FUNCTION versiongate_internal.awaited_release(
-    judged versiongate_internal.judged_check, me versiongate_internal.checking_client, moment timestamptz
+    judged judged_check, me checking_client, moment timestamptz
 ) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     IF judged.failed <> 'target' OR NOT judged.below_target THEN
@@ -420,13 +356,12 @@ BEGIN
         SELECT s.label || ': ' || CASE
                    WHEN s.staged THEN 'staged'
                    WHEN s.live_at IS NULL THEN 'no live date'
-                   WHEN s.live_at > moment THEN 'live from ' || versiongate_internal.time_text(s.live_at)
+                   WHEN s.live_at > moment THEN 'live from ' || time_text(s.live_at)
                    WHEN s.in_region IS FALSE THEN 'region ' || array_to_string(s.regions, ', ')
                    WHEN s.on_os IS FALSE THEN 'os ' || s.min_os
-                   ELSE 'soaks until '
-                       || versiongate_internal.time_text(versiongate_internal.time_after(s.live_at, judged.soak_time))
+                   ELSE 'soaks until ' || time_text(time_after(s.live_at, judged.soak_time))
                END
-          FROM versiongate_internal.client_releases(me, moment) AS s
+          FROM client_releases(me, moment) AS s
          WHERE s.version >= judged.target_key
          ORDER BY s.version, s.build NULLS FIRST, s.id
          LIMIT 1
@@ -436,12 +371,12 @@ $$;
 
 -- A row for each rule of the client's app and for every app, in the order of the messages. The columns are those of
 -- explain_check, and `lockout`: whether the message is sent as a lockout.
-CREATE FUNCTION versiongate_internal.judge_rules(me versiongate_internal.checking_client, moment timestamptz)
+CREATE FUNCTION versiongate_internal.judge_rules(me checking_client, moment timestamptz)
     RETURNS TABLE (
         "position" integer, key text, outcome text, condition text, expected text, actual text, bucket integer,
         rollout numeric, release text, lockout boolean
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     IF NOT isfinite(moment) THEN
@@ -451,10 +386,10 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH judged AS MATERIALIZED (
-        SELECT j::versiongate_internal.judged_check AS item, (j.rule).*, j.version_spans, j.build_spans, j.target_key,
+        SELECT j::judged_check AS item, (j.rule).*, j.version_spans, j.build_spans, j.target_key,
                j.rollout_now, j.bucket, j.lenient_label, j.strict_label, j.strict_version, j.strict_build,
                j.missing_attribute, j.failed
-          FROM versiongate_internal.judge_conditions(me, moment) AS j
+          FROM judge_conditions(me, moment) AS j
     ),
     -- The first rule in order that ends the list, if its message is sent.
     last_sent AS MATERIALIZED (
@@ -479,32 +414,30 @@ BEGIN
                WHEN dead_end.reason IS NOT NULL THEN 'lockout'
            END,
            CASE
-               WHEN j.failed IS NOT NULL THEN versiongate_internal.condition_expected(j.item)
+               WHEN j.failed IS NOT NULL THEN unmet.words[1]
                WHEN last_sent.key IS NULL AND dead_end.reason IS NOT NULL THEN 'a way out'
            END,
-           CASE
-               WHEN j.failed IS NOT NULL THEN versiongate_internal.condition_actual(j.item, me, moment)
-               ELSE coalesce(last_sent.key, dead_end.reason)
-           END,
+           CASE WHEN j.failed IS NOT NULL THEN unmet.words[2] ELSE coalesce(last_sent.key, dead_end.reason) END,
            j.bucket,
            trim_scale(j.rollout_now),
            CASE
-               WHEN j.failed IS NOT NULL THEN versiongate_internal.awaited_release(j.item, me, moment)
+               WHEN j.failed IS NOT NULL THEN awaited_release(j.item, me, moment)
                WHEN last_sent.key IS NOT NULL THEN NULL
                WHEN j.lockout AND NOT j.lockout_without_update THEN j.strict_label
                WHEN j.target IS NOT NULL THEN j.lenient_label
            END,
            j.lockout AND j.failed IS NULL AND last_sent.key IS NULL AND dead_end.reason IS NULL
       FROM judged AS j
+      LEFT JOIN LATERAL failed_condition(j.item, me, moment) AS unmet(words) ON j.failed IS NOT NULL
       LEFT JOIN last_sent ON (j."position", j.key) > (last_sent."position", last_sent.key)
       -- Why a lockout finds no way out for this client.
       LEFT JOIN LATERAL (
-          SELECT versiongate_internal.lockout_obstacle(
+          SELECT lockout_obstacle(
                      me, j.version_spans, j.build_spans, j.target_key, j.strict_version, j.strict_build
                  ) || coalesce(
                      ', os ' || (
-                         SELECT versiongate_internal.no_system(me)
-                           FROM versiongate_internal.client_releases(me, moment) AS s
+                         SELECT no_system(me)
+                           FROM client_releases(me, moment) AS s
                           WHERE s.min_os IS NOT NULL
                           LIMIT 1
                      ),
@@ -521,14 +454,11 @@ CREATE FUNCTION explain_check(client jsonb, at timestamptz DEFAULT now())
         "position" integer, key text, outcome text, condition text, expected text, actual text, bucket integer,
         rollout numeric, release text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
-BEGIN
-    RETURN QUERY
     SELECT j."position", j.key, j.outcome, j.condition, j.expected, j.actual, j.bucket, j.rollout, j.release
-      FROM versiongate_internal.judge_rules(versiongate_internal.read_client(client), coalesce(at, now())) AS j
-     ORDER BY j."position", j.key COLLATE "C";
-END
+      FROM judge_rules(read_client(client), coalesce(at, now())) AS j
+     ORDER BY j."position", j.key COLLATE "C"
 $$;
 COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
     'What a check would come to, rule by rule, in order. outcome: sent, sent without lockout, no match, after a final'
@@ -539,7 +469,7 @@ COMMENT ON FUNCTION explain_check(jsonb, timestamptz) IS
 CREATE FUNCTION versiongate_internal.fill_placeholders(
     template text, app text, target text, ends_at timestamptz
 ) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
@@ -555,16 +485,16 @@ CREATE FUNCTION messages_for(client jsonb, at timestamptz DEFAULT now())
         id text, title text, text text, link text, lockout boolean, until bigint, remind bigint, shows integer,
         skip boolean, target text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    me CONSTANT versiongate_internal.checking_client := versiongate_internal.read_client(client);
-    tags CONSTANT text[] := coalesce(versiongate_internal.language_fallbacks(me.language_tag), '{}');
+    me CONSTANT checking_client := read_client(client);
+    tags CONSTANT text[] := coalesce(language_fallbacks(me.language_tag), '{}');
 BEGIN
     RETURN QUERY
     SELECT r.key::text,
-           versiongate_internal.fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target, r.ends_at),
-           versiongate_internal.fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target, r.ends_at),
+           fill_placeholders(coalesce(translation.title, r.title), me.app_name, r.target, r.ends_at),
+           fill_placeholders(coalesce(translation.text, r.text), me.app_name, r.target, r.ends_at),
            CASE
                WHEN r.link = 'store' THEN (
                    SELECT s.link FROM store_links AS s WHERE s.bundle = me.app AND s.platform = me.platform_name
@@ -576,7 +506,7 @@ BEGIN
            hints.remind, hints.shows,
            coalesce(hints.skippable, false),
            hints.target
-      FROM versiongate_internal.judge_rules(me, coalesce(at, now())) AS j
+      FROM judge_rules(me, coalesce(at, now())) AS j
       JOIN rules AS r ON r.key = j.key
       -- A message that is sent as a lockout has no hints.
       LEFT JOIN LATERAL (

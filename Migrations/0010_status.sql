@@ -4,65 +4,57 @@
 -- hides it, when somebody in a place has a way out of its lockout. One look at these sets tells the status at a moment,
 -- since when it holds and what comes next.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
+-- The times from one, inclusive, to another, exclusive; null: no bound. None where the end is not after the start.
 CREATE FUNCTION versiongate_internal.time_span(start timestamptz, finish timestamptz) RETURNS tstzmultirange
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
     WHEN start >= finish THEN '{}'::tstzmultirange
     ELSE tstzmultirange(tstzrange(start, finish))
 END;
-COMMENT ON FUNCTION versiongate_internal.time_span IS
-    'The times from one, inclusive, to another, exclusive; null: no bound. None where the end is not after the start.';
 
+-- A time and a duration later, days being of 24 hours, whatever the session's time zone.
 CREATE FUNCTION versiongate_internal.time_after(at timestamptz, duration interval) RETURNS timestamptz
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (at AT TIME ZONE 'UTC' + coalesce(duration, '0')) AT TIME ZONE 'UTC';
-COMMENT ON FUNCTION versiongate_internal.time_after IS
-    'A time and a duration later, days being of 24 hours, whatever the session''s time zone.';
 
+-- A rule with what its ranges mean; null: no condition. effective: the readable versions that it is for, in its range
+-- and below its target.
 CREATE TYPE versiongate_internal.judged_rule AS (
-    rule rules, versions versiongate_internal.version_spans, builds versiongate_internal.version_spans,
-    os versiongate_internal.version_spans, target bytea, effective versiongate_internal.version_spans
+    rule rules, versions version_spans, builds version_spans, os version_spans, target bytea, effective version_spans
 );
-COMMENT ON TYPE versiongate_internal.judged_rule IS
-    'A rule with what its ranges mean; null: no condition. effective: the readable versions that it is for, in its range and'
-    ' below its target.';
 
-CREATE FUNCTION versiongate_internal.read_rules(written rules[]) RETURNS SETOF versiongate_internal.judged_rule
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.read_rules(written rules[]) RETURNS SETOF judged_rule
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET jit = off
 AS $$
 BEGIN
     RETURN QUERY
     SELECT r::rules, read.versions, read.builds, read.os, read.target,
            CASE
-               WHEN r.versions IS NULL
-                   THEN versiongate_internal.version_spans(versiongate_internal.version_span(versiongate_internal.least_key(), NULL))
+               WHEN r.versions IS NULL THEN version_spans(version_span(least_key(), NULL))
                ELSE read.versions
            END
-               * versiongate_internal.version_spans(
-                   versiongate_internal.version_span(versiongate_internal.least_key(), CASE WHEN r.target IS NOT NULL THEN read.target END)
-               )
+               * version_spans(version_span(least_key(), CASE WHEN r.target IS NOT NULL THEN read.target END))
       FROM unnest(written) AS r
       LEFT JOIN rules AS present
         ON present.key = r.key
        AND (present.versions, present.builds, present.os) IS NOT DISTINCT FROM (r.versions, r.builds, r.os)
-      LEFT JOIN versiongate_internal.rule_spans AS spans ON spans.rule = present.key
+      LEFT JOIN rule_spans AS spans ON spans.rule = present.key
      CROSS JOIN LATERAL (
-         SELECT coalesce(spans.versions, (versiongate_internal.read_version_range(r.versions)).spans),
-                coalesce(spans.builds, (versiongate_internal.read_version_range(r.builds)).spans),
-                coalesce(spans.os, (versiongate_internal.read_version_range(r.os)).spans),
-                versiongate_internal.version_key(r.target)
+         SELECT coalesce(spans.versions, (read_version_range(r.versions)).spans),
+                coalesce(spans.builds, (read_version_range(r.builds)).spans),
+                coalesce(spans.os, (read_version_range(r.os)).spans),
+                version_key(r.target)
      ) AS read(versions, builds, os, target);
 END
 $$;
 
+-- The union of sets of times. In a window that grows each row costs once; range_agg sorts all of them for each row.
 CREATE AGGREGATE versiongate_internal.times_agg(tstzmultirange) (
     SFUNC = multirange_union, STYPE = tstzmultirange, INITCOND = '{}', PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE versiongate_internal.times_agg(tstzmultirange) IS
-    'The union of sets of times. In a window that grows each row costs once; range_agg sorts all of them for each row.';
 
 -- The ways out of lockouts.
 --
@@ -75,24 +67,24 @@ COMMENT ON AGGREGATE versiongate_internal.times_agg(tstzmultirange) IS
 -- release names, or not sent), whose system has reached one min_os of a release and not the next (null: not even the
 -- first, or not sent). To a lockout, releases that follow each other and are alike a way out of it, or none, are one run.
 
+-- A release with what its versions mean. list: a number for its regions among those of its app and platform; null: all.
 CREATE TYPE versiongate_internal.offered_release AS (
     bundle text, platform text, regions text[], version bytea, build bytea, min_os bytea, live_at timestamptz,
     withdrawn_at timestamptz, family bytea, list bigint
 );
-COMMENT ON TYPE versiongate_internal.offered_release IS
-    'A release with what its versions mean. list: a number for its regions among those of its app and platform; null: all.';
 
-CREATE FUNCTION versiongate_internal.offered_releases(known releases[], since timestamptz)
-    RETURNS SETOF versiongate_internal.offered_release
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- The releases that users can get at some time from a time on, without those that nobody is ever offered, as the same
+-- clients can have a greater one for as long.
+CREATE FUNCTION versiongate_internal.offered_releases(known releases[], since timestamptz) RETURNS SETOF offered_release
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
     WITH store AS MATERIALIZED (
         SELECT r.bundle, r.platform, r.regions,
-               versiongate_internal.version_key(r.version) AS version,
-               versiongate_internal.version_key(r.build) AS build,
-               versiongate_internal.version_key(r.min_os) AS min_os,
+               version_key(r.version) AS version,
+               version_key(r.build) AS build,
+               version_key(r.min_os) AS min_os,
                greatest(r.live_at, since) AS live_at,
                r.withdrawn_at
           FROM unnest(known) AS r
@@ -100,10 +92,9 @@ BEGIN
            AND (r.withdrawn_at IS NULL OR r.withdrawn_at > greatest(r.live_at, since))
     )
     SELECT s.bundle, s.platform, s.regions, s.version, s.build, s.min_os, s.live_at, s.withdrawn_at,
-           versiongate_internal.version_family(s.version),
+           version_family(s.version),
            CASE
-               WHEN s.regions IS NOT NULL
-                   THEN dense_rank() OVER (PARTITION BY s.bundle, s.platform ORDER BY s.regions)
+               WHEN s.regions IS NOT NULL THEN dense_rank() OVER (PARTITION BY s.bundle, s.platform ORDER BY s.regions)
            END
       FROM (
           SELECT s.*,
@@ -117,22 +108,17 @@ BEGIN
      WHERE s.live_at < s.greater_from OR s.greater_from IS NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.offered_releases IS
-    'The releases that users can get at some time from a time on, without those that nobody is ever offered, as the same'
-    ' clients can have a greater one for as long.';
 
+-- Releases of a run of a lockout that have the same regions and min_os, and the times at which there is one of them.
 CREATE TYPE versiongate_internal.release_run AS (
     key text, bundle text, platform text, run bigint, is_way boolean, reaches boolean, list bigint, min_os bytea,
     times tstzmultirange
 );
-COMMENT ON TYPE versiongate_internal.release_run IS
-    'Releases of a run of a lockout that have the same regions and min_os, and the times at which there is one of them.';
 
-CREATE FUNCTION versiongate_internal.release_runs(
-    lockouts versiongate_internal.judged_rule[], offers versiongate_internal.offered_release[], since timestamptz
-)
-    RETURNS SETOF versiongate_internal.release_run
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- The runs of releases of each lockout, from the first way out on.
+CREATE FUNCTION versiongate_internal.release_runs(lockouts judged_rule[], offers offered_release[], since timestamptz)
+    RETURNS SETOF release_run
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -140,30 +126,18 @@ BEGIN
         SELECT (l.rule).key::text AS key, k.bundle, k.platform, k.version, k.build, k.list, k.min_os, had.times,
                l.target IS NULL OR k.version >= l.target AS reaches,
                -- It would not be matched itself, and is above a client that is.
-               NOT (
-                   (l.versions IS NULL OR l.versions @> k.version)
-                   AND (l.builds IS NULL OR k.build IS NULL OR l.builds @> k.build)
-                   AND (l.target IS NULL OR k.version < l.target)
-               ) AND (
-                   l.effective && versiongate_internal.version_span(versiongate_internal.least_key(), k.family)
+               NOT rule_matches_release(l.versions, l.builds, l.target, k.version, k.build) AND (
+                   l.effective && version_span(least_key(), k.family)
                    OR l.effective @> k.version
-                   AND k.build > versiongate_internal.least_key()
-                   AND (l.builds IS NULL OR l.builds && versiongate_internal.version_span(versiongate_internal.least_key(), k.build))
+                   AND k.build > least_key()
+                   AND (l.builds IS NULL OR l.builds && version_span(least_key(), k.build))
                ) IS TRUE AS is_way
           FROM unnest(lockouts) AS l
           JOIN unnest(offers) AS k
             ON (k.bundle = (l.rule).bundle OR (l.rule).bundle IS NULL)
            AND ((l.rule).platforms IS NULL OR k.platform = ANY ((l.rule).platforms))
-         CROSS JOIN LATERAL (
-             SELECT tstzrange(
-                        least(
-                            greatest(
-                                (k.live_at AT TIME ZONE 'UTC' + coalesce((l.rule).soak, '0')) AT TIME ZONE 'UTC', since
-                            ),
-                            k.withdrawn_at
-                        ),
-                        k.withdrawn_at
-                    )
+         CROSS JOIN LATERAL tstzrange(
+             least(greatest(time_after(k.live_at, (l.rule).soak), since), k.withdrawn_at), k.withdrawn_at
          ) AS had(times)
     ),
     -- From the least release on.
@@ -184,12 +158,10 @@ BEGIN
      GROUP BY n.key, n.bundle, n.platform, n.run, n.is_way, n.reaches, n.list, n.min_os;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.release_runs IS
-    'The runs of releases of each lockout, from the first way out on.';
 
-CREATE FUNCTION versiongate_internal.region_lists(offers versiongate_internal.offered_release[])
+CREATE FUNCTION versiongate_internal.region_lists(offers offered_release[])
     RETURNS TABLE (bundle text, platform text, region text, lists bigint[])
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -200,21 +172,20 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.client_classes(offers versiongate_internal.offered_release[])
-    RETURNS TABLE (
-        bundle text, platform text, lists bigint[], min_os bytea, systems versiongate_internal.version_span
-    )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+-- The classes of clients: their lists of regions, and their systems from the min_os that they have reached last.
+CREATE FUNCTION versiongate_internal.client_classes(offers offered_release[])
+    RETURNS TABLE (bundle text, platform text, lists bigint[], min_os bytea, systems version_span)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
     SELECT a.bundle, a.platform, a.lists, y.min_os,
-           versiongate_internal.version_span(
-               coalesce(y.min_os, versiongate_internal.least_key()),
+           version_span(
+               coalesce(y.min_os, least_key()),
                lead(y.min_os) OVER (PARTITION BY a.bundle, a.platform, a.lists ORDER BY y.min_os NULLS FIRST)
            )
       FROM (
-          SELECT r.bundle, r.platform, r.lists FROM versiongate_internal.region_lists(offers) AS r
+          SELECT r.bundle, r.platform, r.lists FROM region_lists(offers) AS r
            UNION
           SELECT o.bundle, o.platform, '{}' FROM unnest(offers) AS o
       ) AS a
@@ -225,31 +196,24 @@ BEGIN
       ) AS y ON y.bundle = a.bundle AND y.platform = a.platform;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.client_classes IS
-    'The classes of clients: their lists of regions, and their systems from the min_os that they have reached last.';
 
-CREATE FUNCTION versiongate_internal.class_ways(
-    lockouts versiongate_internal.judged_rule[], runs versiongate_internal.release_run[],
-    offers versiongate_internal.offered_release[]
-)
+-- When clients of a class have a way out of a lockout; lists {0}: those of any region. unsaid: the times of those who
+-- do not say where they are, or on what system; only they are asked to reach what they are not offered.
+CREATE FUNCTION versiongate_internal.class_ways(lockouts judged_rule[], runs release_run[], offers offered_release[])
     RETURNS TABLE (
-        key text, bundle text, platform text, lists bigint[], systems versiongate_internal.version_span,
+        key text, bundle text, platform text, lists bigint[], systems version_span,
         times tstzmultirange, unsaid tstzmultirange
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    WITH run AS MATERIALIZED (
-        SELECT * FROM unnest(runs)
-    ),
-    class AS MATERIALIZED (
-        SELECT * FROM versiongate_internal.client_classes(offers)
-    ),
+    WITH run AS MATERIALIZED (SELECT * FROM unnest(runs)),
+    class AS MATERIALIZED (SELECT * FROM client_classes(offers)),
     -- The times at which a class can have one of a run; and at which it is offered one, as it can have no greater one.
     had AS MATERIALIZED (
         SELECT r.key, r.bundle, r.platform, r.run, r.is_way, r.reaches, c.lists, c.min_os AS least, c.systems,
-               versiongate_internal.times_agg(h.times) OVER (
+               times_agg(h.times) OVER (
                    PARTITION BY r.key, r.bundle, r.platform, r.run, c.lists ORDER BY c.min_os NULLS FIRST
                ) AS times
           FROM (SELECT DISTINCT r.key, r.bundle, r.platform, r.run, r.is_way, r.reaches FROM run AS r) AS r
@@ -266,7 +230,7 @@ BEGIN
     ),
     offered AS MATERIALIZED (
         SELECT h.*,
-               h.times - versiongate_internal.times_agg(h.times) OVER (
+               h.times - times_agg(h.times) OVER (
                    PARTITION BY h.key, h.bundle, h.platform, h.lists, h.least
                    ORDER BY h.run DESC
                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -274,8 +238,8 @@ BEGIN
           FROM had AS h
     )
     SELECT o.key, o.bundle, o.platform, coalesce(o.lists, '{0}'), o.systems,
-           versiongate_internal.times_agg(o.offer) FILTER (WHERE o.reaches),
-           versiongate_internal.times_agg(o.offer * (
+           times_agg(o.offer) FILTER (WHERE o.reaches),
+           times_agg(o.offer * (
                SELECT coalesce(range_agg(r.times), '{}')
                  FROM run AS r
                 WHERE r.key = o.key AND r.bundle = o.bundle AND r.platform = o.platform AND r.reaches
@@ -291,19 +255,19 @@ BEGIN
      GROUP BY o.key, o.bundle, o.platform, o.least, o.systems, ROLLUP (o.lists);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.class_ways IS
-    'When clients of a class have a way out of a lockout; lists {0}: those of any region. unsaid: the times of those who do'
-    ' not say where they are, or on what system; only they are asked to reach what they are not offered.';
 
+-- The places of lockouts: the platforms of the rule, else those that the app has releases for (of a rule for every app,
+-- each app's), times its regions. With regions to look at also the parts of these places: a rule that names none in
+-- each of them, in each that a release names and in all others (null), and each rule for the oldest of its systems
+-- (null), and for each of those to look at.
 CREATE FUNCTION versiongate_internal.lockout_places(
-    lockouts versiongate_internal.judged_rule[], known releases[], present_apps apps[], by_region text[],
-    by_system bytea[]
+    lockouts judged_rule[], known releases[], present_apps apps[], by_region text[], by_system bytea[]
 )
     RETURNS TABLE (
         key text, bundle text, platform text, region text, system bytea, is_part boolean, any_region boolean,
-        systems versiongate_internal.version_spans
+        systems version_spans
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -332,7 +296,7 @@ BEGIN
       LEFT JOIN LATERAL unnest(p.regions) AS area(region) ON true
      UNION ALL
     SELECT p.key, p.bundle, p.platform, area.region, system.least, true, false,
-           versiongate_internal.version_spans(versiongate_internal.version_span(system.at, system.at, '[]'))
+           version_spans(version_span(system.at, system.at, '[]'))
       FROM place AS p
       LEFT JOIN LATERAL (
           SELECT unnest(p.regions)
@@ -347,19 +311,15 @@ BEGIN
      -- The oldest of its systems is null, whatever the rule says of them.
      CROSS JOIN LATERAL (
          SELECT n.least, coalesce(n.least, oldest.key) AS at
-           FROM (SELECT coalesce(lower(p.os), versiongate_internal.least_key())) AS oldest(key)
+           FROM (SELECT coalesce(lower(p.os), least_key())) AS oldest(key)
           CROSS JOIN LATERAL (SELECT NULL UNION SELECT unnest(by_system)) AS n(least)
           WHERE n.least IS NULL OR n.least > oldest.key AND (p.os IS NULL OR p.os @> n.least)
      ) AS system
      WHERE by_region IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.lockout_places IS
-    'The places of lockouts: the platforms of the rule, else those that the app has releases for (of a rule for every app,'
-    ' each app''s), times its regions. With regions to look at also the parts of these places: a rule that names none in each'
-    ' of them, in each that a release names and in all others (null), and each rule for the oldest of its systems (null),'
-    ' and for each of those to look at.';
 
+-- The places of lockouts, and the times from some time on at which somebody there whom the rule is for has a way out.
 CREATE FUNCTION versiongate_internal.ways_out(
     lockouts rules[], known releases[], present_apps apps[], since timestamptz DEFAULT '-infinity',
     by_region text[] DEFAULT NULL, by_system bytea[] DEFAULT '{}'
@@ -367,25 +327,17 @@ CREATE FUNCTION versiongate_internal.ways_out(
     RETURNS TABLE (
         key text, bundle text, platform text, region text, system bytea, is_part boolean, times tstzmultirange
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET enable_mergejoin = off
-    SET jit = off
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET enable_mergejoin = off SET jit = off
 AS $$
 DECLARE
-    judged CONSTANT versiongate_internal.judged_rule[] := ARRAY(
-        SELECT j FROM versiongate_internal.read_rules(lockouts) AS j
-    );
+    judged CONSTANT judged_rule[] := ARRAY(SELECT j FROM read_rules(lockouts) AS j);
     -- A release that is live since before it has soaked for every lockout at `since`, however long it is live.
-    soaked_by CONSTANT timestamptz := versiongate_internal.time_after(
+    soaked_by CONSTANT timestamptz := time_after(
         since, -coalesce((SELECT max(l.soak) FROM unnest(lockouts) AS l), '0')
     );
-    offers CONSTANT versiongate_internal.offered_release[] := ARRAY(
-        SELECT o FROM versiongate_internal.offered_releases(known, soaked_by) AS o
-    );
-    runs CONSTANT versiongate_internal.release_run[] := ARRAY(
-        SELECT r FROM versiongate_internal.release_runs(judged, offers, since) AS r
-    );
+    offers CONSTANT offered_release[] := ARRAY(SELECT o FROM offered_releases(known, soaked_by) AS o);
+    runs CONSTANT release_run[] := ARRAY(SELECT r FROM release_runs(judged, offers, since) AS r);
 BEGIN
     RETURN QUERY
     -- Lockouts to which all that is the same are judged once, as the first of them.
@@ -405,7 +357,7 @@ BEGIN
     ),
     way AS MATERIALIZED (
         SELECT *
-          FROM versiongate_internal.class_ways(
+          FROM class_ways(
                    judged,
                    ARRAY(
                        SELECT r
@@ -417,9 +369,9 @@ BEGIN
                )
     )
     SELECT p.key, p.bundle, p.platform, p.region, p.system, p.is_part,
-           versiongate_internal.times_agg(CASE WHEN p.is_part THEN w.times ELSE w.times + w.unsaid END)
-      FROM versiongate_internal.lockout_places(judged, known, present_apps, by_region, by_system) AS p
-      LEFT JOIN versiongate_internal.region_lists(offers) AS a
+           times_agg(CASE WHEN p.is_part THEN w.times ELSE w.times + w.unsaid END)
+      FROM lockout_places(judged, known, present_apps, by_region, by_system) AS p
+      LEFT JOIN region_lists(offers) AS a
         ON a.bundle = p.bundle AND a.platform = p.platform AND a.region = p.region
       LEFT JOIN alike AS l ON l.key = p.key AND l.bundle = p.bundle AND l.platform = p.platform
       LEFT JOIN way AS w
@@ -429,28 +381,27 @@ BEGIN
      GROUP BY p.key, p.bundle, p.platform, p.region, p.system, p.is_part;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.ways_out IS
-    'The places of lockouts, and the times from some time on at which somebody there whom the rule is for has a way out.';
 
 CREATE FUNCTION versiongate_internal.place_name(rule_bundle text, bundle text, platform text, region text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN platform || coalesce(' in ' || region, '') || CASE
     WHEN rule_bundle IS NULL AND bundle IS NOT NULL THEN ' of ' || bundle
     ELSE ''
 END;
 
+-- The times at which rules with these steps are on for everybody whom they are for.
 CREATE FUNCTION versiongate_internal.full_times(written rules[], steps rollout_steps[])
     RETURNS TABLE (key text, times tstzmultirange)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     -- Steps never fall, and beside them the rule's own percentage is 0.
     RETURN QUERY
     SELECT r.key::text,
            CASE
-               WHEN r.rollout = 100 THEN versiongate_internal.time_span(r.starts_at, r.ends_at)
+               WHEN r.rollout = 100 THEN time_span(r.starts_at, r.ends_at)
                WHEN last.at IS NULL THEN '{}'
-               ELSE versiongate_internal.time_span(greatest(r.starts_at, last.at), r.ends_at)
+               ELSE time_span(greatest(r.starts_at, last.at), r.ends_at)
            END
       FROM unnest(written) AS r
       LEFT JOIN (
@@ -458,26 +409,25 @@ BEGIN
       ) AS last ON last.rule = r.key AND (r.held_at IS NULL OR last.at <= r.held_at);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.full_times IS
-    'The times at which rules with these steps are on for everybody whom they are for.';
 
+-- The enabled rules that may hide others. One with a target is not sent to all whom it is for.
 CREATE FUNCTION versiongate_internal.final_rules() RETURNS SETOF rules
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT * FROM rules AS r WHERE r.enabled AND r.final AND r.target IS NULL
 $$;
-COMMENT ON FUNCTION versiongate_internal.final_rules IS
-    'The enabled rules that may hide others. One with a target is not sent to all whom it is for.';
 
 CREATE FUNCTION versiongate_internal.present_steps(written rules[]) RETURNS rollout_steps[]
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE
 RETURN ARRAY(SELECT s FROM rollout_steps AS s WHERE s.rule IN (SELECT r.key FROM unnest(written) AS r));
 
+-- Which rules come after final ones without a target of which they are for no client more: whoever they are for meets
+-- the conditions of those. times: at which the final one, with these steps, is on for all of them.
 -- The conditions are compared in the join, not in a function that is called for each pair: a hundred final rules before
 -- five hundred others are fifty thousand pairs.
 CREATE FUNCTION versiongate_internal.hidden_rules(finals rules[], others rules[], steps rollout_steps[])
     RETURNS TABLE (key text, final text, final_position integer, times tstzmultirange)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET jit = off
 AS $$
 BEGIN
@@ -487,12 +437,12 @@ BEGIN
     RETURN QUERY
     WITH f AS MATERIALIZED (
         SELECT (j.rule).*, j.versions AS version_spans, j.builds AS build_spans, j.os AS os_spans, full_times.times
-          FROM versiongate_internal.read_rules(finals) AS j
-          JOIN versiongate_internal.full_times(finals, steps) ON full_times.key = (j.rule).key
+          FROM read_rules(finals) AS j
+          JOIN full_times(finals, steps) ON full_times.key = (j.rule).key
     ),
     r AS MATERIALIZED (
         SELECT (j.rule).*, j.effective, j.builds AS build_spans, j.os AS os_spans
-          FROM versiongate_internal.read_rules(others) AS j
+          FROM read_rules(others) AS j
     )
     SELECT r.key::text, f.key::text, f."position", f.times
       FROM f
@@ -500,20 +450,14 @@ BEGIN
         ON (f."position", f.key) < (r."position", r.key)
        AND (f.bundle IS NULL OR f.bundle = r.bundle)
        -- A client whose version cannot be read meets a rule without versions and target alone.
-       AND (
-           f.versions IS NULL
-           OR (r.versions IS NOT NULL OR r.target IS NOT NULL) AND f.version_spans @> r.effective
-       )
+       AND (f.versions IS NULL OR (r.versions IS NOT NULL OR r.target IS NOT NULL) AND f.version_spans @> r.effective)
        AND (f.builds IS NULL OR f.build_spans @> r.build_spans)
        AND (f.os IS NULL OR f.os_spans @> r.os_spans)
        AND (f.platforms IS NULL OR f.platforms @> r.platforms)
        AND (f.regions IS NULL OR f.regions @> r.regions)
        AND (
            f.languages IS NULL
-           OR (
-               SELECT bool_and(versiongate_internal.language_matches(lower(l.range), f.languages))
-                 FROM unnest(r.languages) AS l(range)
-           )
+           OR (SELECT bool_and(language_matches(lower(l.range), f.languages)) FROM unnest(r.languages) AS l(range))
        )
        AND (
            f.attributes IS NULL
@@ -524,42 +468,37 @@ BEGIN
        );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.hidden_rules IS
-    'Which rules come after final ones without a target of which they are for no client more: whoever they are for meets'
-    ' the conditions of those. times: at which the final one, with these steps, is on for all of them.';
 
 CREATE FUNCTION versiongate_internal.target_releases(targeted rules[])
     RETURNS TABLE (key text, release releases, soaked_at timestamptz, in_regions boolean, on_systems boolean)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT (j.rule).key::text, r, versiongate_internal.time_after(r.live_at, (j.rule).soak),
+    SELECT (j.rule).key::text, r, time_after(r.live_at, (j.rule).soak),
            r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions,
-           r.min_os IS NULL OR j.os IS NULL OR j.os && versiongate_internal.version_span(
-               versiongate_internal.version_key(r.min_os), NULL
-           )
-      FROM versiongate_internal.read_rules(targeted) AS j
+           r.min_os IS NULL OR j.os IS NULL OR j.os && version_span(version_key(r.min_os), NULL)
+      FROM read_rules(targeted) AS j
       JOIN releases AS r
         ON r.bundle = (j.rule).bundle
        AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-       AND versiongate_internal.version_key(r.version) >= j.target;
+       AND version_key(r.version) >= j.target;
 END
 $$;
 
+-- A rule, and the times at which a release reaches its target, at which a final rule hides it, and at which there is a
+-- way out of its lockout in some of its places, and in all.
 CREATE TYPE versiongate_internal.rule_times AS (
     rule rules, is_paused boolean, reached tstzmultirange, hidden tstzmultirange, anywhere tstzmultirange,
     everywhere tstzmultirange
 );
-COMMENT ON TYPE versiongate_internal.rule_times IS
-    'A rule, and the times at which a release reaches its target, at which a final rule hides it, and at which there is a way'
-    ' out of its lockout in some of its places, and in all.';
 
-CREATE FUNCTION versiongate_internal.status_periods(judged versiongate_internal.rule_times[])
+-- The status of rules from each moment on at which the clock may change it; since and next: when it did, and does.
+CREATE FUNCTION versiongate_internal.status_periods(judged rule_times[])
     RETURNS TABLE (
         key text, at timestamptz, until timestamptz, status text, rollout numeric, since timestamptz, next timestamptz
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -620,89 +559,76 @@ BEGIN
       FROM compared AS c;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.status_periods IS
-    'The status of rules from each moment on at which the clock may change it; since and next: when it did, and does.';
 
+-- What a rule waits for that has a target which no release reaches at a time: the release that comes next, and what is
+-- in its way.
 CREATE FUNCTION versiongate_internal.target_obstacle(rule rules, moment timestamptz) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN coalesce(
-        (
-            SELECT format('%s%s on %s %s', r.version, ' (' || r.build || ')', r.platform, obstacle.words)
-              FROM versiongate_internal.target_releases(ARRAY[rule]) AS t
-             CROSS JOIN LATERAL (SELECT (t.release).*) AS r
-             CROSS JOIN LATERAL (
-                 SELECT ', and its soak ends at {' || versiongate_internal.time_text(t.soaked_at) || '}'
-             ) AS soaking(words)
-             CROSS JOIN LATERAL (
-                 SELECT o.place, o.words
-                   FROM (
-                       VALUES
-                           (1, r.staged, 2, 'is staged'),
-                           (2, r.live_at IS NULL, 3, 'has no date'),
-                           (3, NOT t.in_regions, 4, 'is not for its regions'),
-                           (4, NOT t.on_systems, 4, 'is not for its systems'),
-                           (5, r.withdrawn_at <= t.soaked_at, 4, 'is withdrawn before it has soaked'),
-                           (6, r.live_at <= moment, 1, 'is live' || soaking.words),
-                           (7, true, 1, format(
-                               'goes live at {%s}%s', versiongate_internal.time_text(r.live_at),
-                               CASE WHEN rule.soak > '0' THEN soaking.words END
-                           ))
-                   ) AS o(number, holds, place, words)
-                  WHERE o.holds
-                  ORDER BY o.number
-                  LIMIT 1
-             ) AS obstacle
-             WHERE NOT versiongate_internal.is_withdrawn(t.release, moment)
-             ORDER BY obstacle.place, CASE WHEN obstacle.place = 1 THEN t.soaked_at END,
-                      versiongate_internal.version_key(r.version), versiongate_internal.version_key(r.build) NULLS FIRST, r.id
-             LIMIT 1
-        ),
-        'no release reaches ' || rule.target || coalesce(' on ' || array_to_string(rule.platforms, ', '), '')
-    );
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.target_obstacle IS
-    'What a rule waits for that has a target which no release reaches at a time: the release that comes next, and what is'
-    ' in its way.';
+    LANGUAGE sql STABLE PARALLEL SAFE
+RETURN coalesce(
+    (
+        SELECT format('%s%s on %s %s', r.version, ' (' || r.build || ')', r.platform, obstacle.words)
+          FROM target_releases(ARRAY[rule]) AS t
+         CROSS JOIN LATERAL (SELECT (t.release).*) AS r
+         CROSS JOIN LATERAL (SELECT ', and its soak ends at {' || time_text(t.soaked_at) || '}') AS soaking(words)
+         CROSS JOIN LATERAL (
+             SELECT o.place, o.words
+               FROM (
+                   VALUES
+                       (1, r.staged, 2, 'is staged'),
+                       (2, r.live_at IS NULL, 3, 'has no date'),
+                       (3, NOT t.in_regions, 4, 'is not for its regions'),
+                       (4, NOT t.on_systems, 4, 'is not for its systems'),
+                       (5, r.withdrawn_at <= t.soaked_at, 4, 'is withdrawn before it has soaked'),
+                       (6, r.live_at <= moment, 1, 'is live' || soaking.words),
+                       (7, true, 1, format(
+                           'goes live at {%s}%s', time_text(r.live_at),
+                           CASE WHEN rule.soak > '0' THEN soaking.words END
+                       ))
+               ) AS o(number, holds, place, words)
+              WHERE o.holds
+              ORDER BY o.number
+              LIMIT 1
+         ) AS obstacle
+         WHERE NOT is_withdrawn(t.release, moment)
+         ORDER BY obstacle.place, CASE WHEN obstacle.place = 1 THEN t.soaked_at END,
+                  version_key(r.version), version_key(r.build) NULLS FIRST, r.id
+         LIMIT 1
+    ),
+    'no release reaches ' || rule.target || coalesce(' on ' || array_to_string(rule.platforms, ', '), '')
+);
 
+-- Why a rule is not plainly on. final: the rule that hides it; closed: the places of its lockout without a way out.
 CREATE FUNCTION versiongate_internal.status_reason(
     rule rules, status text, at timestamptz, is_reached boolean, final text, closed text[]
 ) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-AS $$
-BEGIN
-    RETURN nullif(concat_ws('; ', CASE
-        WHEN status = 'paused' THEN rule.bundle || ' is paused'
-        WHEN status = 'scheduled' THEN 'it starts at {' || versiongate_internal.time_text(rule.starts_at) || '}'
-        WHEN status = 'waiting' AND NOT is_reached THEN versiongate_internal.target_obstacle(rule, at)
-        WHEN status = 'waiting' THEN coalesce(
-            (
-                SELECT format(
-                    'the step to %s %% comes at {%s}', trim_scale(s.rollout), versiongate_internal.time_text(s.at)
-                )
-                  FROM rollout_steps AS s
-                 WHERE s.rule = status_reason.rule.key AND s.at > status_reason.at AND s.rollout > 0
-                   AND (status_reason.rule.held_at IS NULL OR s.at <= status_reason.rule.held_at)
-                 ORDER BY s.at
-                 LIMIT 1
-            ),
-            'its rollout is 0 %'
-        )
-        WHEN status = 'hidden' THEN final || ' comes before it, is final, and is sent to everybody whom this rule is for'
-        WHEN status IN ('on without lockout', 'partly without lockout')
-            THEN coalesce('no way out on ' || versiongate_internal.name_list(closed), 'no release is recorded')
-    END, CASE
-        WHEN status NOT IN ('disabled', 'ended') AND rule.held_at <= at AND EXISTS (
-            SELECT FROM rollout_steps AS s WHERE s.rule = status_reason.rule.key AND s.at > status_reason.rule.held_at
-        ) THEN 'its steps have been held since {' || versiongate_internal.time_text(rule.held_at) || '}'
-    END), '');
-END
-$$;
-COMMENT ON FUNCTION versiongate_internal.status_reason IS
-    'Why a rule is not plainly on. final: the rule that hides it; closed: the places of its lockout without a way out.';
+    LANGUAGE sql STABLE PARALLEL SAFE
+RETURN nullif(concat_ws('; ', CASE
+    WHEN status = 'paused' THEN rule.bundle || ' is paused'
+    WHEN status = 'scheduled' THEN 'it starts at {' || time_text(rule.starts_at) || '}'
+    WHEN status = 'waiting' AND NOT is_reached THEN target_obstacle(rule, at)
+    WHEN status = 'waiting' THEN coalesce(
+        (
+            SELECT format('the step to %s %% comes at {%s}', trim_scale(s.rollout), time_text(s.at))
+              FROM rollout_steps AS s
+             WHERE s.rule = status_reason.rule.key AND s.at > status_reason.at AND s.rollout > 0
+               AND (status_reason.rule.held_at IS NULL OR s.at <= status_reason.rule.held_at)
+             ORDER BY s.at
+             LIMIT 1
+        ),
+        'its rollout is 0 %'
+    )
+    WHEN status = 'hidden' THEN final || ' comes before it, is final, and is sent to everybody whom this rule is for'
+    WHEN status IN ('on without lockout', 'partly without lockout')
+        THEN coalesce('no way out on ' || name_list(closed), 'no release is recorded')
+END, CASE
+    WHEN status NOT IN ('disabled', 'ended') AND rule.held_at <= at AND EXISTS (
+        SELECT FROM rollout_steps AS s WHERE s.rule = status_reason.rule.key AND s.at > status_reason.rule.held_at
+    ) THEN 'its steps have been held since {' || time_text(rule.held_at) || '}'
+END), '');
 
+-- The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.
+-- Times within a reason stand in braces. waits_for: what a waiting rule waits for, a release or its rollout. Who does
+-- not need to know since when a lockout has its status need not look back, which takes most of the time.
 CREATE FUNCTION versiongate_internal.rule_status_at(
     moments timestamptz[], keys text[] DEFAULT NULL, looks_back boolean DEFAULT true
 )
@@ -710,9 +636,8 @@ CREATE FUNCTION versiongate_internal.rule_status_at(
         at timestamptz, key text, bundle text, status text, since timestamptz, next timestamptz, rollout numeric,
         reason text, waits_for text
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
 AS $$
 DECLARE
     asked CONSTANT rules[] := ARRAY(SELECT r FROM rules AS r WHERE keys IS NULL OR r.key = ANY (keys));
@@ -720,12 +645,12 @@ DECLARE
         SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
     );
     targeted CONSTANT rules[] := ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.target IS NOT NULL);
-    finals CONSTANT rules[] := ARRAY(SELECT r FROM versiongate_internal.final_rules() AS r);
+    finals CONSTANT rules[] := ARRAY(SELECT r FROM final_rules() AS r);
 BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (
         SELECT w.*
-          FROM versiongate_internal.ways_out(
+          FROM ways_out(
                    lockouts,
                    CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END,
                    ARRAY(SELECT a FROM apps AS a),
@@ -734,9 +659,9 @@ BEGIN
     ),
     hiding AS MATERIALIZED (
         SELECT h.*
-          FROM versiongate_internal.hidden_rules(
+          FROM hidden_rules(
                    finals, ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled),
-                   versiongate_internal.present_steps(finals)
+                   present_steps(finals)
                ) AS h
     ),
     judged AS MATERIALIZED (
@@ -748,8 +673,8 @@ BEGIN
           FROM unnest(asked) AS r
           LEFT JOIN apps AS a ON a.bundle = r.bundle
           LEFT JOIN (
-              SELECT t.key, range_agg(versiongate_internal.time_span(t.soaked_at, (t.release).withdrawn_at)) AS times
-                FROM versiongate_internal.target_releases(targeted) AS t
+              SELECT t.key, range_agg(time_span(t.soaked_at, (t.release).withdrawn_at)) AS times
+                FROM target_releases(targeted) AS t
                WHERE NOT (t.release).staged AND t.soaked_at IS NOT NULL AND t.in_regions AND t.on_systems
                GROUP BY t.key
           ) AS t ON t.key = r.key
@@ -762,7 +687,7 @@ BEGIN
           ) AS l ON l.key = r.key
     )
     SELECT asked_for.at, p.key, (j.rule).bundle::text, p.status, p.since, p.next, trim_scale(p.rollout),
-           versiongate_internal.status_reason(
+           status_reason(
                j.rule, p.status, asked_for.at, j.reached @> asked_for.at,
                CASE WHEN p.status = 'hidden' THEN (
                    SELECT h.final FROM hiding AS h
@@ -772,7 +697,7 @@ BEGIN
                ) END,
                CASE WHEN p.status IN ('on without lockout', 'partly without lockout') THEN (
                    SELECT array_agg(
-                              versiongate_internal.place_name((j.rule).bundle, w.bundle, w.platform, w.region)
+                              place_name((j.rule).bundle, w.bundle, w.platform, w.region)
                               ORDER BY w.bundle COLLATE "C" NULLS FIRST, w.platform COLLATE "C", w.region COLLATE "C"
                           )
                      FROM way AS w
@@ -781,20 +706,16 @@ BEGIN
            ),
            CASE WHEN p.status = 'waiting' THEN CASE WHEN j.reached @> asked_for.at THEN 'rollout' ELSE 'release' END END
       FROM (SELECT DISTINCT m.at FROM unnest(moments) AS m(at)) AS asked_for
-      JOIN versiongate_internal.status_periods(ARRAY(SELECT j::versiongate_internal.rule_times FROM judged AS j)) AS p
+      JOIN status_periods(ARRAY(SELECT j::rule_times FROM judged AS j)) AS p
         ON p.at <= asked_for.at AND (p.until > asked_for.at OR p.until IS NULL)
       JOIN judged AS j ON (j.rule).key = p.key
      ORDER BY asked_for.at, (j.rule)."position", (j.rule).key;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.rule_status_at IS
-    'The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules. Times'
-    ' within a reason stand in braces. waits_for: what a waiting rule waits for, a release or its rollout. Who does not need'
-    ' to know since when a lockout has its status need not look back, which takes most of the time.';
 
 CREATE VIEW rule_status WITH (security_invoker = true) AS
 SELECT s.key, s.bundle, s.status, s.since, s.next, s.rollout, translate(s.reason, '{}', '') AS reason
-  FROM versiongate_internal.rule_status_at(ARRAY[now()]) AS s;
+  FROM rule_status_at(ARRAY[now()]) AS s;
 
 COMMENT ON VIEW rule_status IS 'What each rule is now, in the order of the messages.';
 COMMENT ON COLUMN rule_status.status IS

@@ -1,30 +1,27 @@
 -- What keeps rules from what they say: lockouts of places where nobody has a way out, and rules behind a final one. An edit
 -- is warned of what it adds to these gaps, and policy_warnings lists all of them, in the same words.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
+-- The times at which nobody in a place of a lockout has a way out, as ways_out tells places; or at which a final rule
+-- hides a rule. for_app: the app of the rule.
 CREATE TYPE versiongate_internal.gap AS (
     rule text, for_app text, bundle text, platform text, region text, system bytea, is_part boolean, final text,
     times tstzmultirange
 );
-COMMENT ON TYPE versiongate_internal.gap IS
-    'The times at which nobody in a place of a lockout has a way out, as ways_out tells places; or at which a final rule hides'
-    ' a rule. for_app: the app of the rule.';
 
+-- What tells the gaps of enabled rules: these, the final ones that may hide them, with their steps, and releases.
 CREATE TYPE versiongate_internal.lockout_policy AS (
     rules rules[], finals rules[], steps rollout_steps[], releases releases[]
 );
-COMMENT ON TYPE versiongate_internal.lockout_policy IS
-    'What tells the gaps of enabled rules: these, the final ones that may hide them, with their steps, and releases.';
 
 CREATE FUNCTION versiongate_internal.gaps(
-    policy versiongate_internal.lockout_policy, present_apps apps[], moment timestamptz, by_region text[] DEFAULT '{}',
+    policy lockout_policy, present_apps apps[], moment timestamptz, by_region text[] DEFAULT '{}',
     by_system bytea[] DEFAULT '{}'
 )
-    RETURNS SETOF versiongate_internal.gap
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+    RETURNS SETOF gap
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
 AS $$
 DECLARE
     lockouts CONSTANT rules[] := ARRAY(
@@ -33,47 +30,45 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT l.key::text, l.bundle::text, w.bundle, w.platform, w.region, w.system, coalesce(w.is_part, false), NULL,
-           versiongate_internal.time_span(greatest(moment, l.starts_at), l.ends_at) - coalesce(w.times, '{}')
+           time_span(greatest(moment, l.starts_at), l.ends_at) - coalesce(w.times, '{}')
       FROM unnest(lockouts) AS l
-      LEFT JOIN versiongate_internal.ways_out(
+      LEFT JOIN ways_out(
           lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE policy.releases END, present_apps, moment, by_region, by_system
       ) AS w ON w.key = l.key
      UNION ALL
     SELECT r.key, r.bundle, NULL, NULL, NULL, NULL, false, h.final,
-           versiongate_internal.time_span(greatest(moment, r.starts_at), r.ends_at) * h.times
-      FROM versiongate_internal.hidden_rules(policy.finals, policy.rules, policy.steps) AS h
+           time_span(greatest(moment, r.starts_at), r.ends_at) * h.times
+      FROM hidden_rules(policy.finals, policy.rules, policy.steps) AS h
       JOIN unnest(policy.rules) AS r ON r.key = h.key;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.gap_warnings(gaps versiongate_internal.gap[], moment timestamptz)
-    RETURNS TABLE (rule text, item versiongate_internal.warning)
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+-- What to say of gaps: of the first times of each. A part counts where the whole has no gap as early.
+CREATE FUNCTION versiongate_internal.gap_warnings(gaps gap[], moment timestamptz)
+    RETURNS TABLE (rule text, item warning)
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
     SET jit = off
 AS $$
 BEGIN
     RETURN QUERY
     WITH gap AS MATERIALIZED (
         SELECT g.*, lower(first.span) AS start, upper(first.span) AS finish,
-               CASE WHEN lower(first.span) > moment THEN ' from ' || versiongate_internal.time_text(lower(first.span)) ELSE '' END
-                   || coalesce(' until ' || versiongate_internal.time_text(upper(first.span)), '') AS span
+               CASE WHEN lower(first.span) > moment THEN ' from ' || time_text(lower(first.span)) ELSE '' END
+                   || coalesce(' until ' || time_text(upper(first.span)), '') AS span
           FROM unnest(gaps) AS g
          CROSS JOIN LATERAL (SELECT u.span FROM unnest(g.times) AS u(span) ORDER BY u.span LIMIT 1) AS first
     )
     SELECT g.rule, ROW(
                'rules.lockout', 'rules_way_out',
-               format('nobody has a way out of rule %s', versiongate_internal.quoted(g.rule)) || coalesce(
-                   ' on ' || nullif(
-                       versiongate_internal.name_list(array_agg(DISTINCT place.name ORDER BY place.name)), ''
-                   ),
-                   ''
+               format('nobody has a way out of rule %s', quoted(g.rule)) || coalesce(
+                   ' on ' || nullif(name_list(array_agg(DISTINCT place.name ORDER BY place.name)), ''), ''
                ) || g.span,
                'Clients there get the message without the lockout, until there is a release for them.',
                'Clients there get the message without the lockout. To see the current state: `rule list`', NULL
-           )::versiongate_internal.warning
+           )::warning
       FROM gap AS g
      CROSS JOIN LATERAL (
-         SELECT versiongate_internal.place_name(
+         SELECT place_name(
                     g.for_app, g.bundle, g.platform, CASE WHEN NOT g.is_part THEN g.region END
                 ) || CASE WHEN g.is_part THEN ' (in some regions or on some systems)' ELSE '' END
      ) AS place(name)
@@ -90,32 +85,29 @@ BEGIN
     SELECT DISTINCT ON (g.rule)
            g.rule, ROW(
                'rules.final', 'rules_hidden',
-               format('rule %s is hidden', versiongate_internal.quoted(g.rule)) || CASE
-                   WHEN lower(g.times) > moment THEN format(' from %s on', versiongate_internal.time_text(lower(g.times)))
+               format('rule %s is hidden', quoted(g.rule)) || CASE
+                   WHEN lower(g.times) > moment THEN format(' from %s on', time_text(lower(g.times)))
                    ELSE ''
                END || format(
                    ': %s comes before it, is final, and is sent to everybody whom this rule is for, so nobody gets this one',
-                   versiongate_internal.quoted(g.final)
+                   quoted(g.final)
                ),
                'Give it a lower position, or narrow the final rule.', NULL, NULL
-           )::versiongate_internal.warning
+           )::warning
       FROM unnest(gaps) AS g
      WHERE g.final IS NOT NULL AND g.times <> '{}'
      ORDER BY g.rule, lower(g.times), g.final;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.gap_warnings IS
-    'What to say of gaps: of the first times of each. A part counts where the whole has no gap as early.';
 
 -- What was so before is judged from the rows as they were. A lockout that is new, or was off, has all of its places without
 -- a way out told, and none of their parts, as some systems are always too old. People wait for this, so it is bounded.
 
-CREATE FUNCTION versiongate_internal.edited_policy(edits versiongate_internal.row_edit[], most_releases bigint)
-    RETURNS versiongate_internal.lockout_policy
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.edited_policy(edits row_edit[], most_releases bigint) RETURNS lockout_policy
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    policy versiongate_internal.lockout_policy;
+    policy lockout_policy;
     edited_rules CONSTANT text[] := ARRAY(
         SELECT coalesce(n.key ->> 'key', n.key ->> 'rule')
           FROM unnest(edits) AS n
@@ -139,10 +131,10 @@ BEGIN
            )
     );
     policy.finals := ARRAY(
-        SELECT r FROM versiongate_internal.final_rules() AS r
+        SELECT r FROM final_rules() AS r
          WHERE r.bundle IS NULL OR r.bundle IN (SELECT l.bundle FROM unnest(policy.rules) AS l)
     );
-    policy.steps := versiongate_internal.present_steps(policy.finals);
+    policy.steps := present_steps(policy.finals);
     policy.releases := ARRAY(
         SELECT r
           FROM releases AS r
@@ -158,11 +150,10 @@ END
 $$;
 
 CREATE FUNCTION versiongate_internal.new_gaps(
-    policy versiongate_internal.lockout_policy, before versiongate_internal.lockout_policy,
-    edits versiongate_internal.row_edit[], moment timestamptz, by_region text[]
+    policy lockout_policy, before lockout_policy, edits row_edit[], moment timestamptz, by_region text[]
 )
-    RETURNS SETOF versiongate_internal.gap
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    RETURNS SETOF gap
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     present_apps CONSTANT apps[] := ARRAY(SELECT a FROM apps AS a);
@@ -177,7 +168,7 @@ DECLARE
     );
     -- What these releases come to for a system begins with one that they ask for.
     by_system CONSTANT bytea[] := ARRAY(
-        SELECT DISTINCT versiongate_internal.version_key(side.min_os)
+        SELECT DISTINCT version_key(side.min_os)
           FROM unnest(edits) AS n
          CROSS JOIN LATERAL (VALUES (n.before ->> 'min_os'), (n.after ->> 'min_os')) AS side(min_os)
          WHERE n.table_name = 'releases' AND side.min_os IS NOT NULL
@@ -187,8 +178,8 @@ BEGIN
     RETURN QUERY
     SELECT n.rule, n.for_app, n.bundle, n.platform, n.region, n.system, n.is_part, n.final,
            n.times - coalesce(b.times, '{}')
-      FROM versiongate_internal.gaps(policy, present_apps, moment, by_region, by_system) AS n
-      LEFT JOIN versiongate_internal.gaps(before, present_apps, moment, by_region, by_system) AS b
+      FROM gaps(policy, present_apps, moment, by_region, by_system) AS n
+      LEFT JOIN gaps(before, present_apps, moment, by_region, by_system) AS b
         ON b.rule = n.rule
        AND coalesce(b.final, '') = coalesce(n.final, '')
        AND coalesce(b.platform, '') = coalesce(n.platform, '')
@@ -209,28 +200,26 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.new_lockout_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+CREATE FUNCTION versiongate_internal.new_lockout_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
 AS $$
 DECLARE
     most_releases CONSTANT bigint := 20000;
     most_classes CONSTANT bigint := 50000;
     moment CONSTANT timestamptz := clock_timestamp();
-    policy CONSTANT versiongate_internal.lockout_policy := versiongate_internal.edited_policy(edits, most_releases);
-    before CONSTANT versiongate_internal.lockout_policy := ROW(
+    policy CONSTANT lockout_policy := edited_policy(edits, most_releases);
+    before CONSTANT lockout_policy := ROW(
         ARRAY(
-            SELECT r FROM unnest(versiongate_internal.rows_before(policy.rules, 'rules', edits)) AS r
+            SELECT r FROM unnest(rows_before(policy.rules, 'rules', edits)) AS r
              WHERE r.enabled AND r.key IN (SELECT l.key FROM unnest(policy.rules) AS l)
         ),
         ARRAY(
-            SELECT r FROM unnest(versiongate_internal.rows_before(policy.finals, 'rules', edits)) AS r
+            SELECT r FROM unnest(rows_before(policy.finals, 'rules', edits)) AS r
              WHERE r.enabled AND r.final AND r.target IS NULL
         ),
-        versiongate_internal.rows_before(policy.steps, 'rollout_steps', edits),
-        versiongate_internal.rows_before(policy.releases, 'releases', edits)
+        rows_before(policy.steps, 'rollout_steps', edits),
+        rows_before(policy.releases, 'releases', edits)
     );
     named_regions CONSTANT text[] := ARRAY(
         SELECT DISTINCT named.region
@@ -247,34 +236,30 @@ BEGIN
             'rules.lockout', 'rules_ways_out_unknown',
             format(
                 'it was not judged whether lockouts of %s lose a way out, because that takes too long',
-                versiongate_internal.name_list(ARRAY(SELECT DISTINCT r.bundle FROM unnest(policy.releases) AS r ORDER BY 1))
+                name_list(ARRAY(SELECT DISTINCT r.bundle FROM unnest(policy.releases) AS r ORDER BY 1))
             ),
             'To see the current state: SELECT * FROM policy_warnings;', 'To see the current state: `rule list`', NULL
-        )::versiongate_internal.warning;
+        )::warning;
         RETURN;
     END IF;
     RETURN QUERY
     SELECT (w.item).*
-      FROM versiongate_internal.gap_warnings(
-               ARRAY(SELECT g FROM versiongate_internal.new_gaps(policy, before, edits, moment, named_regions) AS g), moment
+      FROM gap_warnings(
+               ARRAY(SELECT g FROM new_gaps(policy, before, edits, moment, named_regions) AS g), moment
            ) AS w
      ORDER BY w.rule
      LIMIT 20;
     RETURN QUERY
     SELECT (w.item).*
-      FROM versiongate_internal.beside_warnings(policy.rules, policy.releases) AS w
-     WHERE (w.item).warning NOT IN (
-         SELECT (b.item).warning FROM versiongate_internal.beside_warnings(before.rules, before.releases) AS b
-     )
+      FROM beside_warnings(policy.rules, policy.releases) AS w
+     WHERE (w.item).warning NOT IN (SELECT (b.item).warning FROM beside_warnings(before.rules, before.releases) AS b)
      ORDER BY (w.item).warning
      LIMIT 20;
     IF policy.releases <> before.releases THEN
         RETURN QUERY
         SELECT (w.item).*
-          FROM versiongate_internal.order_warnings(policy.releases) AS w
-         WHERE (w.item).warning NOT IN (
-             SELECT (b.item).warning FROM versiongate_internal.order_warnings(before.releases) AS b
-         )
+          FROM order_warnings(policy.releases) AS w
+         WHERE (w.item).warning NOT IN (SELECT (b.item).warning FROM order_warnings(before.releases) AS b)
          ORDER BY (w.item).warning
          LIMIT 20;
     END IF;

@@ -1,16 +1,15 @@
 -- What is probably not meant, and shows only beside other rows. warn_of_edits (0008) raises what edits brought about;
 -- policy_warnings lists all that is so.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
-CREATE FUNCTION versiongate_internal.new_row_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.new_row_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT w.*
       FROM unnest(edits) WITH ORDINALITY AS n
-     CROSS JOIN LATERAL versiongate_internal.row_warnings(n.table_name, n.after) AS w
-     WHERE w.warning NOT IN (SELECT b.warning FROM versiongate_internal.row_warnings(n.table_name, n.before) AS b)
+     CROSS JOIN LATERAL row_warnings(n.table_name, n.after) AS w
+     WHERE w.warning NOT IN (SELECT b.warning FROM row_warnings(n.table_name, n.before) AS b)
        -- Whoever takes a release back into stages keeps its time.
        AND (w.kind = 'releases_staged_live_at' AND n.before -> 'live_at' = n.after -> 'live_at') IS NOT TRUE
      ORDER BY n.ordinality
@@ -18,27 +17,25 @@ AS $$
 $$;
 
 -- Where releases came, or store links went. Of a rule that is new its own warnings tell it.
-CREATE FUNCTION versiongate_internal.lost_link_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.lost_link_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
     places CONSTANT jsonb[] := ARRAY(
-        SELECT DISTINCT versiongate_internal.row_columns(side.item, '{bundle,platform}')
+        SELECT DISTINCT row_columns(side.item, '{bundle,platform}')
           FROM unnest(edits) AS n
          CROSS JOIN LATERAL (
              VALUES (CASE n.table_name WHEN 'releases' THEN n.after WHEN 'store_links' THEN n.before END)
          ) AS side(item)
          WHERE side.item IS NOT NULL
-           AND versiongate_internal.row_columns(n.before, columns)
-               IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns)
+           AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
     );
 BEGIN
     RETURN QUERY
     SELECT w.*
       FROM rules AS r
-     CROSS JOIN LATERAL versiongate_internal.link_warnings(r) AS w
+     CROSS JOIN LATERAL link_warnings(r) AS w
      WHERE places <> '{}' AND r.enabled AND r.lockout AND w.words = ANY (places)
        AND r.key NOT IN (
            SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
@@ -48,10 +45,11 @@ BEGIN
 END
 $$;
 
+-- Trigger: keeps until the end of the transaction which rules a statement takes back to 0 % that stand there.
 -- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
 -- changes nothing, and is kept here alone.
 CREATE FUNCTION versiongate_internal.keep_taken_back() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     keys CONSTANT text := coalesce(current_setting('versiongate.taken_back', true), '');
@@ -62,25 +60,21 @@ BEGIN
     RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.keep_taken_back IS
-    'Trigger: keeps until the end of the transaction which rules a statement takes back to 0 % that stand there.';
 
 CREATE TRIGGER keep_taken_back AFTER UPDATE OF rollout ON rules
-    FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION versiongate_internal.keep_taken_back();
+    FOR EACH ROW WHEN (OLD.rollout = 0 AND NEW.rollout = 0) EXECUTE FUNCTION keep_taken_back();
 
-CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.stopped_ramp_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
     SELECT 'rollout_steps.at', 'rollout_steps_stopped',
            format(
-               'rule %s reaches %s %% of installs now, not %s %%: %s', versiongate_internal.quoted(edited.key),
+               'rule %s reaches %s %% of installs now, not %s %%: %s', quoted(edited.key),
                trim_scale(edited.share), trim_scale(edited.share_before),
                coalesce(
-                   'its next step is to ' || trim_scale(next_step.rollout) || ' % at '
-                       || versiongate_internal.time_text(next_step.at),
+                   'its next step is to ' || trim_scale(next_step.rollout) || ' % at ' || time_text(next_step.at),
                    'no other step is left'
                )
            ),
@@ -93,7 +87,7 @@ BEGIN
            ),
            'For a share from now on: `rule rollout {rule} {percent}%`',
            jsonb_build_object('rule', edited.key, 'percent', trim_scale(edited.share_before)::text)
-      FROM versiongate_internal.edited_shares(edits) AS edited
+      FROM edited_shares(edits) AS edited
       JOIN rules AS r ON r.key = edited.key AND r.enabled AND r.rollout = 0
       LEFT JOIN LATERAL (
           SELECT s.at, s.rollout FROM rollout_steps AS s WHERE s.rule = r.key AND s.at > now() ORDER BY s.at LIMIT 1
@@ -108,14 +102,13 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.used_key_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.used_key_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT 'rules.key', 'rules_key_again',
            format(
                'rule %s: change %s removed a rule with this key, and clients remember it',
-               versiongate_internal.quoted(e.after ->> 'key'), removed.change
+               quoted(e.after ->> 'key'), removed.change
            ),
            'Anyone who has skipped that message, or has seen it as often as allowed, does not see this one. For a'
            ' different message, use a different key.',
@@ -124,7 +117,7 @@ AS $$
      CROSS JOIN LATERAL (
          SELECT max(c.id)
            FROM (
-               SELECT r.token FROM versiongate_internal.recorded_rows AS r
+               SELECT r.token FROM recorded_rows AS r
                 WHERE r.table_name = 'rules' AND r.key = e.key AND r.after IS NULL
                -- By the key, not by the tokens, of which each may have thousands of rows.
                OFFSET 0
@@ -136,14 +129,13 @@ AS $$
      LIMIT 20
 $$;
 
-CREATE FUNCTION versiongate_internal.stale_translation_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.stale_translation_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT 'rule_texts.text', 'rule_texts_stale',
            format(
-               'rule %s: its translations are those of the old text: %s', versiongate_internal.quoted(t.rule),
-               versiongate_internal.name_list(array_agg(t.language::text ORDER BY t.language))
+               'rule %s: its translations are those of the old text: %s', quoted(t.rule),
+               name_list(array_agg(t.language::text ORDER BY t.language))
            ),
            'Clients with these languages get them as they were. Change them too, or delete them.',
            'Clients with these languages get them as they were. Change them too:'
@@ -152,8 +144,7 @@ AS $$
       FROM unnest(edits) AS e
       JOIN rule_texts AS t ON t.rule = e.after ->> 'key'
      WHERE e.table_name = 'rules'
-       AND versiongate_internal.row_columns(e.before, '{title,text}')
-           <> versiongate_internal.row_columns(e.after, '{title,text}')
+       AND row_columns(e.before, '{title,text}') <> row_columns(e.after, '{title,text}')
        AND (t.rule, lower(t.language)) NOT IN (
            SELECT n.key ->> 'rule', n.key ->> 'language' FROM unnest(edits) AS n WHERE n.table_name = 'rule_texts'
        )
@@ -163,8 +154,8 @@ AS $$
 $$;
 
 -- Of the languages of a rule the longest counts, as a client gets one.
-CREATE FUNCTION versiongate_internal.text_size_warnings(bundles text[]) RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE ROWS 1 SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.text_size_warnings(bundles text[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
     WITH sent AS MATERIALIZED (
         SELECT r.bundle,
@@ -191,21 +182,19 @@ AS $$
      ORDER BY a.bundle
 $$;
 
-CREATE FUNCTION versiongate_internal.new_text_size_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.new_text_size_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT w.*
       FROM (SELECT '{bundle,enabled,title,text,link}'::text[]) AS columns(sent)
-     CROSS JOIN LATERAL versiongate_internal.text_size_warnings(ARRAY(
+     CROSS JOIN LATERAL text_size_warnings(ARRAY(
          SELECT a.bundle
            FROM apps AS a
            JOIN (
                SELECT DISTINCT r.bundle
                  FROM unnest(edits) AS n
                  JOIN rules AS r ON r.key = coalesce(n.key ->> 'rule', n.key ->> 'key') AND r.enabled
-                WHERE versiongate_internal.row_columns(n.before, columns.sent)
-                      IS DISTINCT FROM versiongate_internal.row_columns(n.after, columns.sent)
+                WHERE row_columns(n.before, columns.sent) IS DISTINCT FROM row_columns(n.after, columns.sent)
            ) AS edited ON edited.bundle = a.bundle OR edited.bundle IS NULL
      )) AS w
      LIMIT 20
@@ -213,9 +202,8 @@ $$;
 
 -- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
 -- an app's other spelling is in all its rows.
-CREATE FUNCTION versiongate_internal.mass_edit_warnings(edits versiongate_internal.row_edit[])
-    RETURNS SETOF versiongate_internal.warning
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.mass_edit_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     fewest CONSTANT integer := 3;
@@ -271,7 +259,7 @@ BEGIN
             ),
             'If that is not meant: ROLLBACK; or, after the commit: SELECT undo_change(max(id)) FROM changes;',
             'To undo it: `undo`', NULL
-        )::versiongate_internal.warning;
+        )::warning;
     END LOOP;
 END
 $$;
@@ -281,16 +269,14 @@ $$;
 -- only the greatest of each min_os and regions can be in the way. Builds for several processors are made together, and a
 -- store gives each device its own: none is the way out of another.
 
+-- A release with its place among those of its platform. live_at: null while it is staged; stays: it has no end.
 CREATE TYPE versiongate_internal.placed_release AS (
     id bigint, bundle text, platform text, version text, min_os text, regions text[], stays boolean, live_at timestamptz,
     is_there boolean, name text, key bytea, build_key bytea, system bytea, place bigint
 );
-COMMENT ON TYPE versiongate_internal.placed_release IS
-    'A release with its place among those of its platform. live_at: null while it is staged; stays: it has no end.';
 
-CREATE FUNCTION versiongate_internal.placed_releases(known releases[])
-    RETURNS SETOF versiongate_internal.placed_release
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.placed_releases(known releases[]) RETURNS SETOF placed_release
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -299,19 +285,21 @@ BEGIN
           SELECT r.id, r.bundle::text, r.platform::text, r.version::text, r.min_os::text, r.regions::text[],
                  r.withdrawn_at IS NULL,
                  CASE WHEN NOT r.staged THEN r.live_at END,
-                 NOT versiongate_internal.is_withdrawn(r, now()),
+                 NOT is_withdrawn(r, now()),
                  r.version || coalesce(' (' || r.build || ')', ''),
-                 versiongate_internal.version_key(r.version) AS key,
-                 versiongate_internal.version_key(r.build) AS build_key,
-                 versiongate_internal.version_key(r.min_os)
+                 version_key(r.version) AS key,
+                 version_key(r.build) AS build_key,
+                 version_key(r.min_os)
             FROM unnest(known) AS r
       ) AS k;
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.never_offered(placed versiongate_internal.placed_release[])
+-- The releases that no client is ever offered, and the place of a greater one that was there before for all who could
+-- have them.
+CREATE FUNCTION versiongate_internal.never_offered(placed placed_release[])
     RETURNS TABLE (id bigint, place bigint)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
@@ -357,22 +345,18 @@ BEGIN
      GROUP BY o.id;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.never_offered IS
-    'The releases that no client is ever offered, and the place of a greater one that was there before for all who could'
-    ' have them.';
 
-CREATE FUNCTION versiongate_internal.releases_beside(placed versiongate_internal.placed_release[])
+-- The releases below the offer of their regions that went live later, or less than a day earlier.
+CREATE FUNCTION versiongate_internal.releases_beside(placed placed_release[])
     RETURNS TABLE (
         bundle text, platform text, regions text[], name text, key bytea, build_key bytea, place bigint, live_at timestamptz,
         offer text, offer_live_at timestamptz, offer_key bytea, offer_build bytea
     )
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    WITH usable AS MATERIALIZED (
-        SELECT * FROM unnest(placed) AS q WHERE q.live_at IS NOT NULL AND q.is_there
-    ),
+    WITH usable AS MATERIALIZED (SELECT * FROM unnest(placed) AS q WHERE q.live_at IS NOT NULL AND q.is_there),
     greatest_in AS MATERIALIZED (
         SELECT DISTINCT ON (u.bundle, u.platform, u.regions) u.*
           FROM usable AS u
@@ -390,22 +374,19 @@ BEGIN
      WHERE u.live_at > o.live_at - interval '24 hours'
        -- In a history that was recorded at once, all went live together.
        AND u.place BETWEEN o.place - 100 AND o.place - 1
-       AND (u.key < versiongate_internal.version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key);
+       AND (u.key < version_family(o.key) OR u.key = o.key AND u.build_key < o.build_key);
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.releases_beside IS
-    'The releases below the offer of their regions that went live later, or less than a day earlier.';
 
+-- Releases that no client is ever offered, as a greater one was there before for all who could have them, and those
+-- without a min_os of which the one before had one.
 CREATE FUNCTION versiongate_internal.order_warnings(known releases[])
-    RETURNS TABLE (release bigint, item versiongate_internal.warning)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+    RETURNS TABLE (release bigint, item warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
 AS $$
 DECLARE
-    placed CONSTANT versiongate_internal.placed_release[] := ARRAY(
-        SELECT p FROM versiongate_internal.placed_releases(known) AS p
-    );
+    placed CONSTANT placed_release[] := ARRAY(SELECT p FROM placed_releases(known) AS p);
 BEGIN
     RETURN QUERY
     WITH at_place AS MATERIALIZED (
@@ -423,15 +404,15 @@ BEGIN
                    q.name, q.bundle, q.platform, g.name
                ),
                format(
-                   'Anyone who could get it is offered %s, live since %s. %s', g.name, versiongate_internal.time_text(g.live_at),
+                   'Anyone who could get it is offered %s, live since %s. %s', g.name, time_text(g.live_at),
                    CASE
                        WHEN q.key = g.key THEN 'Of builds for several processors, record the greatest alone.'
                        ELSE 'Letters after the numbers make a version that comes before them, and leading zeros do not count.'
                    END
                ),
                NULL, NULL
-           )::versiongate_internal.warning
-      FROM versiongate_internal.never_offered(placed) AS n
+           )::warning
+      FROM never_offered(placed) AS n
       JOIN unnest(placed) AS q ON q.id = n.id
       JOIN at_place AS g ON g.bundle = q.bundle AND g.platform = q.platform AND g.place = n.place
      UNION ALL
@@ -448,22 +429,20 @@ BEGIN
                'Until it is set, everybody is treated as able to install it. If it needs {min_os} too:'
                ' `release edit {bundle} {version} --platform {platform} --min-os {min_os}`',
                jsonb_build_object('bundle', q.bundle, 'version', q.version, 'platform', q.platform, 'min_os', b.min_os)
-           )::versiongate_internal.warning
+           )::warning
       FROM unnest(placed) AS q
       JOIN at_place AS p ON p.bundle = q.bundle AND p.platform = q.platform AND p.place = q.place - 1
       JOIN at_place AS b ON b.bundle = q.bundle AND b.platform = q.platform AND b.place = p.place_of_min_os
      WHERE q.min_os IS NULL AND q.is_there;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.order_warnings IS
-    'Releases that no client is ever offered, as a greater one was there before for all who could have them, and those without'
-    ' a min_os of which the one before had one.';
 
+-- Which lockouts of these rules match a release that went live later, or less than a day earlier, than the greatest one
+-- of its regions, which they do not match.
 CREATE FUNCTION versiongate_internal.beside_warnings(written rules[], known releases[])
-    RETURNS TABLE (rule text, item versiongate_internal.warning)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = public, pg_temp
-    SET enable_nestloop = off
-    SET jit = off
+    RETURNS TABLE (rule text, item warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
 AS $$
 BEGIN
     RETURN QUERY
@@ -472,42 +451,32 @@ BEGIN
                'rules.lockout', 'rules_way_out_beside',
                format(
                    'rule %s locks out %s of %s on %s, which went live %s the way out of it, %s',
-                   versiongate_internal.quoted((j.rule).key), b.name, b.bundle, b.platform,
+                   quoted((j.rule).key), b.name, b.bundle, b.platform,
                    CASE WHEN b.live_at > b.offer_live_at THEN 'after' ELSE 'less than a day before' END, b.offer
                ),
                'If these are builds for different processors, the store gives each device its own, so none is a way out of'
                ' another: leave out all that went live together, or none. Otherwise the rule is right.',
                NULL, NULL
-           )::versiongate_internal.warning
-      FROM versiongate_internal.read_rules(ARRAY(
+           )::warning
+      FROM read_rules(ARRAY(
                SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
            )) AS j
-      JOIN versiongate_internal.releases_beside(
-               ARRAY(SELECT p FROM versiongate_internal.placed_releases(known) AS p)
+      JOIN releases_beside(
+               ARRAY(SELECT p FROM placed_releases(known) AS p)
            ) AS b
         ON ((j.rule).bundle IS NULL OR (j.rule).bundle = b.bundle)
        AND ((j.rule).platforms IS NULL OR b.platform = ANY ((j.rule).platforms))
        AND ((j.rule).regions && b.regions) IS NOT FALSE
-       -- What rule_matches_release says, without a call for each pair.
-       AND (j.versions IS NULL OR j.versions @> b.key)
-       AND (j.builds IS NULL OR b.build_key IS NULL OR j.builds @> b.build_key)
-       AND (j.target IS NULL OR b.key < j.target)
-       AND NOT (
-           (j.versions IS NULL OR j.versions @> b.offer_key)
-           AND (j.builds IS NULL OR b.offer_build IS NULL OR j.builds @> b.offer_build)
-           AND (j.target IS NULL OR b.offer_key < j.target)
-       )
+       AND rule_matches_release(j.versions, j.builds, j.target, b.key, b.build_key)
+       AND NOT rule_matches_release(j.versions, j.builds, j.target, b.offer_key, b.offer_build)
      ORDER BY (j.rule).key, b.bundle, b.platform, b.place DESC;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.beside_warnings IS
-    'Which lockouts of these rules match a release that went live later, or less than a day earlier, than the greatest one of'
-    ' its regions, which they do not match.';
 
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
 WITH every AS MATERIALIZED (
     SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled) AS rules,
-           ARRAY(SELECT r FROM versiongate_internal.final_rules() AS r) AS finals,
+           ARRAY(SELECT r FROM final_rules() AS r) AS finals,
            ARRAY(SELECT r FROM releases AS r) AS releases
 )
 SELECT found.rule, found.release, found.warning, found.detail, found.hint
@@ -522,13 +491,13 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
              UNION ALL
             SELECT 'store_links', NULL, NULL, to_jsonb(s) FROM store_links AS s
         ) AS stored
-       CROSS JOIN LATERAL versiongate_internal.row_warnings(stored.table_name, stored.policy_row) AS w
+       CROSS JOIN LATERAL row_warnings(stored.table_name, stored.policy_row) AS w
        UNION ALL
       SELECT NULL, NULL, w.warning, NULL, w.hint
-        FROM versiongate_internal.text_size_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
+        FROM text_size_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
        UNION ALL
       SELECT s.key, NULL,
-             format('rule %s is waiting', versiongate_internal.quoted(s.key)),
+             format('rule %s is waiting', quoted(s.key)),
              format('Why: %s.', translate(s.reason, '{}', '')),
              CASE
                  WHEN s.waits_for = 'release'
@@ -537,7 +506,7 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
                      THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', s.key)
                  ELSE 'Set its rollout, or disable it.'
              END
-        FROM versiongate_internal.rule_status_at(
+        FROM rule_status_at(
                  ARRAY[now()],
                  ARRAY(SELECT r.key FROM rules AS r WHERE r.enabled AND (r.target IS NOT NULL OR r.rollout = 0)),
                  looks_back => false
@@ -545,18 +514,17 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         JOIN rules AS r ON r.key = s.key
        -- What the clock ends is a plan.
        WHERE s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
-         AND NOT EXISTS (SELECT FROM versiongate_internal.target_warnings(r))
+         AND NOT EXISTS (SELECT FROM target_warnings(r))
        UNION ALL
       SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
         FROM every
-       CROSS JOIN LATERAL versiongate_internal.gap_warnings(
+       CROSS JOIN LATERAL gap_warnings(
                       ARRAY(
                           SELECT g
-                            FROM versiongate_internal.gaps(
+                            FROM gaps(
                                      ROW(
-                                         every.rules, every.finals, versiongate_internal.present_steps(every.finals),
-                                         every.releases
-                                     )::versiongate_internal.lockout_policy,
+                                         every.rules, every.finals, present_steps(every.finals), every.releases
+                                     )::lockout_policy,
                                      ARRAY(SELECT a FROM apps AS a), now()
                                  ) AS g
                       ),
@@ -564,10 +532,10 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
                   ) AS w
        UNION ALL
       SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
-        FROM every CROSS JOIN LATERAL versiongate_internal.beside_warnings(every.rules, every.releases) AS w
+        FROM every CROSS JOIN LATERAL beside_warnings(every.rules, every.releases) AS w
        UNION ALL
       SELECT NULL, w.release, (w.item).warning, NULL, (w.item).hint
-        FROM every CROSS JOIN LATERAL versiongate_internal.order_warnings(every.releases) AS w
+        FROM every CROSS JOIN LATERAL order_warnings(every.releases) AS w
   ) AS found
  ORDER BY found.rule, found.release, found.warning;
 

@@ -4,10 +4,10 @@
 -- every row is judged before any is written, and what later changes put below a row is never removed with it. An undo is
 -- the only thing its transaction does, so that the history can say what it undoes, and guards let it bring back what stood.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 CREATE FUNCTION versiongate_internal.changed_columns(before jsonb, after jsonb) RETURNS text[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ARRAY(
     SELECT name
       FROM jsonb_object_keys(coalesce(before, '{}') || coalesce(after, '{}')) AS name
@@ -15,8 +15,9 @@ RETURN ARRAY(
      ORDER BY name COLLATE "C"
 );
 
+-- The SQL condition that finds a row of the policy table t by its row_key().
 CREATE FUNCTION versiongate_internal.key_condition(table_name text, key_value text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (
     SELECT string_agg(
                format(
@@ -28,44 +29,37 @@ RETURN (
                ),
                ' AND '
            )
-      FROM versiongate_internal.policy_tables() AS t, unnest(t.key) AS part(name)
+      FROM policy_tables() AS t, unnest(t.key) AS part(name)
      WHERE t.name = key_condition.table_name
 );
-COMMENT ON FUNCTION versiongate_internal.key_condition IS
-    'The SQL condition that finds a row of the policy table t by its row_key().';
 
 -- Why a change cannot be undone.
 
 CREATE FUNCTION versiongate_internal.last_settings(
     change_id bigint, edited_table text, edited_key jsonb, columns text[]
 ) RETURNS text
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE
 RETURN (
     SELECT string_agg(
-               setting.names || coalesce(' set by change ' || setting.change, ' changed since'),
-               '; '
+               setting.names || coalesce(' set by change ' || setting.change, ' changed since'), '; '
                ORDER BY setting.change DESC NULLS LAST
            )
       FROM (
           SELECT string_agg(found.name, ', ' ORDER BY found.name COLLATE "C") AS names, found.change
             FROM (
-                SELECT name,
-                       (
-                           SELECT c.change
-                             FROM change_rows AS c
-                            WHERE c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
-                              AND c.before -> name IS DISTINCT FROM c.after -> name
-                            ORDER BY c.change DESC
-                            LIMIT 1
-                       ) AS change
+                SELECT name, max(c.change) AS change
                   FROM unnest(columns) AS name
+                  LEFT JOIN change_rows AS c
+                    ON c.table_name = edited_table AND c.key = edited_key AND c.change > change_id
+                   AND c.before -> name IS DISTINCT FROM c.after -> name
+                 GROUP BY name
             ) AS found
            GROUP BY found.change
       ) AS setting
 );
 
 CREATE FUNCTION versiongate_internal.last_move(change_id bigint, edited_table text, edited_key jsonb) RETURNS text
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE
 RETURN coalesce(
     (
         SELECT format('%s by change %s', CASE WHEN c.after IS NULL THEN 'deleted' ELSE 'inserted again' END, c.change)
@@ -79,7 +73,7 @@ RETURN coalesce(
 );
 
 CREATE FUNCTION versiongate_internal.release_name(release_id bigint) RETURNS text
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE
 RETURN coalesce(
     (SELECT concat_ws(' ', r.bundle, r.version, r.platform) FROM releases AS r WHERE r.id = release_id),
     (
@@ -95,49 +89,42 @@ RETURN coalesce(
 );
 
 CREATE FUNCTION versiongate_internal.row_name(edited_table text, edited_row jsonb) RETURNS text
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
-AS $$
+    LANGUAGE sql STABLE
+RETURN (
     SELECT CASE edited_table
-               WHEN 'apps' THEN 'app ' || (edited_row ->> 'bundle')
-               WHEN 'store_links' THEN concat_ws(' ', 'store link', edited_row ->> 'bundle', edited_row ->> 'platform')
-               WHEN 'releases' THEN concat_ws(
-                   ' ', 'release', edited_row ->> 'bundle', edited_row ->> 'version', edited_row ->> 'platform'
-               )
-               WHEN 'feed_templates' THEN concat_ws(
-                   ' ', 'feed template', edited_row ->> 'bundle', edited_row ->> 'name'
-               )
-               WHEN 'release_notes' THEN concat_ws(
-                   ' ', 'release note', versiongate_internal.release_name((edited_row ->> 'release')::bigint),
-                   edited_row ->> 'language'
-               )
-               WHEN 'rules' THEN 'rule ' || (edited_row ->> 'key')
-               WHEN 'rule_texts' THEN concat_ws(' ', 'text', edited_row ->> 'rule', edited_row ->> 'language')
-               WHEN 'rollout_steps' THEN concat_ws(
-                   ' ', 'rollout step', edited_row ->> 'rule',
-                   versiongate_internal.time_text((edited_row ->> 'at')::timestamptz)
-               )
+               WHEN 'apps' THEN concat_ws(' ', 'app', r.bundle)
+               WHEN 'store_links' THEN concat_ws(' ', 'store link', r.bundle, r.platform)
+               WHEN 'feed_templates' THEN concat_ws(' ', 'feed template', r.bundle, r.name)
+               WHEN 'releases' THEN concat_ws(' ', 'release', r.bundle, r.version, r.platform)
+               WHEN 'release_notes' THEN concat_ws(' ', 'release note', release_name(r.release), r.language)
+               WHEN 'rules' THEN concat_ws(' ', 'rule', r.key)
+               WHEN 'rule_texts' THEN concat_ws(' ', 'text', r.rule, r.language)
+               WHEN 'rollout_steps' THEN concat_ws(' ', 'rollout step', r.rule, time_text(r.at))
                ELSE concat_ws(' ', edited_table, edited_row)
            END
-$$;
+      FROM jsonb_to_record(edited_row) AS r(
+               bundle text, platform text, name text, version text, release bigint, language text, key text, rule text,
+               at timestamptz
+           )
+);
 
 CREATE FUNCTION versiongate_internal.missing_parent(change_id bigint, edited_table text, before jsonb) RETURNS text
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     parent record;
     parent_row jsonb;
 BEGIN
-    SELECT t.name, e.entry, versiongate_internal.row_key(e.entry, t.key) AS key INTO parent
-      FROM versiongate_internal.policy_tables() AS child
-      JOIN versiongate_internal.policy_tables() AS t ON t.name = child.parent
+    SELECT t.name, e.entry, row_key(e.entry, t.key) AS key INTO parent
+      FROM policy_tables() AS child
+      JOIN policy_tables() AS t ON t.name = child.parent
      CROSS JOIN LATERAL jsonb_build_object(t.key[1], before -> child.parent_column) AS e(entry)
      WHERE child.name = edited_table AND before ->> child.parent_column IS NOT NULL;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
     EXECUTE format(
-        'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s',
-        parent.name, versiongate_internal.key_condition(parent.name, '$1')
+        'SELECT to_jsonb(t) FROM public.%I AS t WHERE %s', parent.name, key_condition(parent.name, '$1')
     ) INTO parent_row USING parent.key;
     IF parent_row IS NOT NULL OR EXISTS (
         SELECT FROM change_rows AS own
@@ -147,8 +134,7 @@ BEGIN
         RETURN NULL;
     END IF;
     RETURN format(
-        'belongs to %s, %s', versiongate_internal.row_name(parent.name, parent.entry),
-        versiongate_internal.last_move(change_id, parent.name, parent.key)
+        'belongs to %s, %s', row_name(parent.name, parent.entry), last_move(change_id, parent.name, parent.key)
     );
 END
 $$;
@@ -157,7 +143,7 @@ $$;
 CREATE FUNCTION versiongate_internal.later_children(
     change_id bigint, edited_table text, before jsonb, after jsonb, now jsonb
 ) RETURNS text
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     child record;
@@ -166,8 +152,8 @@ DECLARE
 BEGIN
     FOR child IN
         SELECT t.*, parent.key[1] AS parent_key
-          FROM versiongate_internal.policy_tables() AS t
-          JOIN versiongate_internal.policy_tables() AS parent ON parent.name = t.parent
+          FROM policy_tables() AS t
+          JOIN policy_tables() AS parent ON parent.name = t.parent
          WHERE t.parent = edited_table
            AND (
                before IS NULL
@@ -176,13 +162,13 @@ BEGIN
          ORDER BY t.place
     LOOP
         EXECUTE format(
-            'SELECT versiongate_internal.row_key(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
+            'SELECT row_key(to_jsonb(t), $3) AS key, to_jsonb(t) AS entry,'
             ' count(*) OVER () AS number'
             ' FROM public.%1$I AS t'
             ' WHERE t.%2$I = (jsonb_populate_record(NULL::public.%1$I, jsonb_build_object(%2$L, $1))).%2$I'
             ' AND NOT EXISTS ('
             ' SELECT FROM change_rows AS own WHERE own.change = $2 AND own.table_name = %1$L'
-            ' AND own.key = versiongate_internal.row_key(to_jsonb(t), $3) AND own.after IS NOT NULL)'
+            ' AND own.key = row_key(to_jsonb(t), $3) AND own.after IS NOT NULL)'
             ' ORDER BY 1 LIMIT 1',
             child.name, child.parent_column
         ) INTO below USING now ->> child.parent_key, change_id, child.key;
@@ -193,7 +179,7 @@ BEGIN
                     SELECT max(c.change) FROM change_rows AS c
                      WHERE c.table_name = child.name AND c.key = below.key AND c.change > change_id
                 ),
-                versiongate_internal.row_name(child.name, below.entry),
+                row_name(child.name, below.entry),
                 CASE WHEN below.number > 1 THEN format(' and %s more', below.number - 1) ELSE '' END
             );
         END IF;
@@ -203,7 +189,7 @@ END
 $$;
 
 CREATE FUNCTION versiongate_internal.undo_conflicts(change_id bigint) RETURNS text[]
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     policy_table record;
@@ -212,35 +198,30 @@ DECLARE
     reason text;
     reasons text[] := '{}';
 BEGIN
-    FOR policy_table IN SELECT * FROM versiongate_internal.policy_tables() AS t ORDER BY t.place LOOP
+    FOR policy_table IN SELECT * FROM policy_tables() AS t ORDER BY t.place LOOP
         FOR edit IN EXECUTE format(
             'SELECT c.key, c.before, c.after, to_jsonb(t) AS now'
             ' FROM change_rows AS c LEFT JOIN public.%I AS t ON %s WHERE c.change = $1 AND c.table_name = $2'
             ' ORDER BY c.ordinal',
-            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key')
+            policy_table.name, key_condition(policy_table.name, 'c.key')
         ) USING change_id, policy_table.name LOOP
             -- The row as the change left it, and the place of one that comes back.
             columns := ARRAY(
                 SELECT name
-                  FROM unnest(versiongate_internal.changed_columns(edit.before, edit.after)) AS name
+                  FROM unnest(changed_columns(edit.before, edit.after)) AS name
                  WHERE edit.now -> name IS DISTINCT FROM edit.after -> name
             );
             reason := CASE
-                WHEN (edit.now IS NULL) <> (edit.after IS NULL)
-                    THEN versiongate_internal.last_move(change_id, policy_table.name, edit.key)
-                WHEN columns <> '{}'
-                    THEN versiongate_internal.last_settings(change_id, policy_table.name, edit.key, columns)
+                WHEN (edit.now IS NULL) <> (edit.after IS NULL) THEN last_move(change_id, policy_table.name, edit.key)
+                WHEN columns <> '{}' THEN last_settings(change_id, policy_table.name, edit.key, columns)
                 ELSE coalesce(
-                    versiongate_internal.missing_parent(change_id, policy_table.name, edit.before),
-                    versiongate_internal.later_children(
-                        change_id, policy_table.name, edit.before, edit.after, edit.now
-                    )
+                    missing_parent(change_id, policy_table.name, edit.before),
+                    later_children(change_id, policy_table.name, edit.before, edit.after, edit.now)
                 )
             END;
             IF reason IS NOT NULL THEN
                 reasons := reasons || format(
-                    '%s: %s',
-                    versiongate_internal.row_name(policy_table.name, coalesce(edit.after, edit.before)), reason
+                    '%s: %s', row_name(policy_table.name, coalesce(edit.after, edit.before)), reason
                 );
             END IF;
         END LOOP;
@@ -250,16 +231,16 @@ END
 $$;
 
 CREATE FUNCTION versiongate_internal.refuse_undo_in_conflict(change_id bigint) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    reasons CONSTANT text[] := versiongate_internal.undo_conflicts(change_id);
+    reasons CONSTANT text[] := undo_conflicts(change_id);
 BEGIN
     IF reasons <> '{}' THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone: later changes are in the way', change_id),
-            DETAIL = versiongate_internal.name_list(reasons, E'\n'),
+            DETAIL = name_list(reasons, E'\n'),
             HINT = 'Undo the later changes first, or edit the rows by hand.',
             DATATYPE = jsonb_build_object(
                 'command', 'Undo the later changes first, the newest of them first. Or bring back the whole policy as it stood'
@@ -272,7 +253,7 @@ $$;
 
 -- The columns are those that a change has written, and that are still there.
 CREATE FUNCTION versiongate_internal.undo_rows(change_id bigint) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     step record;
@@ -282,8 +263,8 @@ BEGIN
     FOR step IN
         WITH policy AS (
             SELECT t.name, t.place,
-                   EXISTS (SELECT FROM versiongate_internal.policy_tables() AS c WHERE c.parent = t.name) AS is_parent
-              FROM versiongate_internal.policy_tables() AS t
+                   EXISTS (SELECT FROM policy_tables() AS c WHERE c.parent = t.name) AS is_parent
+              FROM policy_tables() AS t
         ), written AS (
             SELECT a.attrelid,
                    string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE w.is_updated) AS updated,
@@ -293,7 +274,7 @@ BEGIN
                          bool_or(c.after IS NULL) AS is_deleted
                     FROM change_rows AS c
                    CROSS JOIN LATERAL (
-                       SELECT unnest(versiongate_internal.changed_columns(c.before, c.after)) WHERE c.after IS NOT NULL
+                       SELECT unnest(changed_columns(c.before, c.after)) WHERE c.after IS NOT NULL
                         UNION ALL
                        SELECT jsonb_object_keys(c.before) WHERE c.after IS NULL
                    ) AS changed(name)
@@ -317,7 +298,7 @@ BEGIN
             EXECUTE format(
                 'DELETE FROM public.%1$I AS t USING change_rows AS c'
                 ' WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NULL AND %2$s',
-                step.name, versiongate_internal.key_condition(step.name, 'c.key')
+                step.name, key_condition(step.name, 'c.key')
             ) USING change_id;
         END IF;
         IF step.updated IS NOT NULL THEN
@@ -325,14 +306,14 @@ BEGIN
                 'UPDATE public.%1$I AS t SET (%2$s) = ('
                 '    SELECT %2$s FROM jsonb_populate_record(NULL::public.%1$I, to_jsonb(t) || w.wanted)'
                 ' ) FROM ('
-                '    SELECT c.key, versiongate_internal.row_columns('
-                '               c.before, versiongate_internal.changed_columns(c.before, c.after)'
+                '    SELECT c.key, row_columns('
+                '               c.before, changed_columns(c.before, c.after)'
                 '           ) AS wanted'
                 '      FROM change_rows AS c'
                 '     WHERE c.change = $1 AND c.table_name = %1$L AND c.before IS NOT NULL AND c.after IS NOT NULL'
                 ' ) AS w'
                 ' WHERE %3$s',
-                step.name, step.updated, versiongate_internal.key_condition(step.name, 'w.key')
+                step.name, step.updated, key_condition(step.name, 'w.key')
             ) USING change_id;
         END IF;
         IF step.deleted IS NOT NULL THEN
@@ -354,9 +335,8 @@ END
 $$;
 
 CREATE FUNCTION undo_change(id bigint) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
+    SET TimeZone = 'UTC' SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
     policy_table record;
@@ -369,8 +349,8 @@ BEGIN
             HINT = 'The changes are listed by: SELECT * FROM changes ORDER BY id DESC;',
             DATATYPE = '{"command": "The changes: `history`"}';
     END IF;
-    PERFORM FROM versiongate_internal.noted_edits();
-    IF FOUND OR versiongate_internal.open_revision() IS NOT NULL THEN
+    PERFORM FROM noted_edits();
+    IF FOUND OR open_revision() IS NOT NULL THEN
         RAISE object_not_in_prerequisite_state USING
             MESSAGE = format('change %s cannot be undone in a transaction that has already edited', id),
             DETAIL = 'The history says of an undo which change it undoes, so it is all that its transaction does.',
@@ -380,40 +360,40 @@ BEGIN
     -- comes back needs the row that it belongs to.
     FOR policy_table IN
         SELECT t.name, t.key[1] AS parent_key, (SELECT string_agg('t.' || k, ', ') FROM unnest(t.key) AS k) AS key
-          FROM versiongate_internal.policy_tables() AS t
+          FROM policy_tables() AS t
          ORDER BY t.place
     LOOP
         EXECUTE format(
             'SELECT FROM ('
             '    SELECT c.key FROM change_rows AS c WHERE c.change = $1 AND c.table_name = %1$L'
             '     UNION'
-            '    SELECT versiongate_internal.row_key('
+            '    SELECT row_key('
             '               jsonb_build_object(%4$L, c.before -> child.parent_column), ARRAY[%4$L]'
             '           )'
             '      FROM change_rows AS c'
-            '      JOIN versiongate_internal.policy_tables() AS child ON child.name = c.table_name'
+            '      JOIN policy_tables() AS child ON child.name = c.table_name'
             '     WHERE c.change = $1 AND c.after IS NULL AND child.parent = %1$L'
             ' ) AS c JOIN public.%1$I AS t ON %2$s ORDER BY %3$s FOR NO KEY UPDATE OF t',
-            policy_table.name, versiongate_internal.key_condition(policy_table.name, 'c.key'::text), policy_table.key,
+            policy_table.name, key_condition(policy_table.name, 'c.key'::text), policy_table.key,
             policy_table.parent_key
         ) USING id;
     END LOOP;
-    PERFORM versiongate_internal.refuse_undo_in_conflict(id);
+    PERFORM refuse_undo_in_conflict(id);
 
     -- Recorded when the whole is done.
-    SET CONSTRAINTS versiongate_internal.record_edits DEFERRED;
-    INSERT INTO versiongate_internal.edits_to_record AS e (undoes) VALUES (undo_change.id)
+    SET CONSTRAINTS record_edits DEFERRED;
+    INSERT INTO edits_to_record AS e (undoes) VALUES (undo_change.id)
         ON CONFLICT (xid, at) DO UPDATE SET undoes = excluded.undoes;
     BEGIN
-        PERFORM versiongate_internal.undo_rows(id);
+        PERFORM undo_rows(id);
     EXCEPTION
         WHEN unique_violation OR exclusion_violation OR foreign_key_violation THEN
             -- Somebody else committed in between: what they did can be seen now.
-            PERFORM versiongate_internal.refuse_undo_in_conflict(id);
+            PERFORM refuse_undo_in_conflict(id);
             RAISE;
     END;
-    SELECT count(*) INTO undone FROM versiongate_internal.noted_edits();
-    UPDATE versiongate_internal.edits_to_record AS e
+    SELECT count(*) INTO undone FROM noted_edits();
+    UPDATE edits_to_record AS e
        SET undoes = CASE WHEN undone > 0 THEN e.undoes END, is_closed = undone > 0
      WHERE e.xid = pg_current_xact_id() AND e.at = now();
     RETURN undone;

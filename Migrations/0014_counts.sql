@@ -9,7 +9,7 @@
 -- Counts are bounded, so that sums over all rows stay far below what bigint holds. Pages have room for new versions of
 -- their rows, as servers add to those of the present hour again and again.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 CREATE TABLE check_counts (
     hour timestamptz NOT NULL CHECK (isfinite(hour)),
@@ -109,6 +109,9 @@ COMMENT ON COLUMN lockout_counts.revision IS 'The revision that answered.';
 
 -- Who asked of late: a server that is gone is in no list of sessions any more.
 
+-- The servers that were heard of in the last day, at most 1000, as note_server was told.
+-- name: the machine of the server, as it calls itself, with the port of its public listener.
+-- address: where its connection came from; null: this machine, by a socket.
 CREATE TABLE versiongate_internal.server_sightings (
     name text COLLATE "C" PRIMARY KEY CHECK (name ~ '^[!-~]{1,128}$'),
     address inet,
@@ -116,28 +119,20 @@ CREATE TABLE versiongate_internal.server_sightings (
     seen_at timestamptz NOT NULL
 );
 
-COMMENT ON TABLE versiongate_internal.server_sightings IS
-    'The servers that were heard of in the last day, at most 1000, as note_server was told.';
-COMMENT ON COLUMN versiongate_internal.server_sightings.name IS
-    'The machine of the server, as it calls itself, with the port of its public listener.';
-COMMENT ON COLUMN versiongate_internal.server_sightings.address IS
-    'Where its connection came from; null: this machine, by a socket.';
-
+-- Notes that a server is there, and forgets those of more than a day ago and the oldest beyond 1000.
 CREATE FUNCTION versiongate_internal.note_server(server_name text, server_revision bigint) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
-    INSERT INTO versiongate_internal.server_sightings (name, address, revision, seen_at)
+    INSERT INTO server_sightings (name, address, revision, seen_at)
     VALUES (server_name, inet_client_addr(), server_revision, now())
     ON CONFLICT (name) DO UPDATE
        SET address = excluded.address, revision = excluded.revision, seen_at = excluded.seen_at;
-    DELETE FROM versiongate_internal.server_sightings AS s
+    DELETE FROM server_sightings AS s
      WHERE s.seen_at < now() - interval '1 day'
         OR s.name IN (
-            SELECT other.name FROM versiongate_internal.server_sightings AS other
+            SELECT other.name FROM server_sightings AS other
              ORDER BY other.seen_at DESC, other.name OFFSET 1000
         );
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.note_server IS
-    'Notes that a server is there, and forgets those of more than a day ago and the oldest beyond 1000.';

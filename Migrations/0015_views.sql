@@ -1,7 +1,7 @@
 -- For the people who administer with psql: views of what is in force and of the history, and the policy as it stood at
 -- any revision.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 -- What is in force.
 
@@ -22,9 +22,9 @@ CREATE VIEW current_releases WITH (security_invoker = true) AS
 SELECT DISTINCT ON (r.bundle, r.platform)
        r.bundle, r.platform, r.version, r.build, r.live_at, r.min_os, r.regions
   FROM releases AS r
- WHERE NOT r.staged AND r.live_at <= now() AND NOT versiongate_internal.is_withdrawn(r, now())
- ORDER BY r.bundle, r.platform, versiongate_internal.version_key(r.version) DESC,
-       versiongate_internal.version_key(r.build) DESC NULLS LAST, r.id;
+ WHERE NOT r.staged AND r.live_at <= now() AND NOT is_withdrawn(r, now())
+ ORDER BY r.bundle, r.platform, version_key(r.version) DESC,
+       version_key(r.build) DESC NULLS LAST, r.id;
 
 COMMENT ON VIEW current_releases IS 'The newest release that users can get now, of each app on each platform.';
 COMMENT ON COLUMN current_releases.regions IS 
@@ -50,43 +50,42 @@ COMMENT ON COLUMN recent_checks.bundle IS 'The app; null: apps that are not in a
 -- The history, to be read.
 
 CREATE FUNCTION versiongate_internal.value_text(value text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN coalesce(CASE WHEN length(value) > 200 THEN left(value, 199) || '…' ELSE value END, '-');
 
 -- What is as it would be if nothing had been said is left out.
 CREATE FUNCTION versiongate_internal.row_contents(table_name text, row_then jsonb) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (
     SELECT string_agg(
-               format('%s %s', field.name, versiongate_internal.value_text(field.value #>> '{}')),
+               format('%s %s', field.name, value_text(field.value #>> '{}')),
                ', ' ORDER BY field.name COLLATE "C"
            )
       FROM jsonb_each(row_then) AS field(name, value)
-     WHERE field.name <> ALL (versiongate_internal.key_columns(table_name))
+     WHERE field.name <> ALL (key_columns(table_name))
        AND field.value NOT IN ('null', 'false')
        AND NOT (table_name = 'rules' AND (field.name, field.value) IN (('rollout', '100'), ('position', '0')))
 );
 
 CREATE FUNCTION versiongate_internal.row_difference(table_name text, before jsonb, after jsonb) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = public, pg_temp
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     name CONSTANT text := table_name || ' ' || (
         SELECT string_agg(coalesce(after, before) ->> part.name, ' ' ORDER BY part.place)
-          FROM unnest(versiongate_internal.key_columns(table_name)) WITH ORDINALITY AS part(name, place)
+          FROM unnest(key_columns(table_name)) WITH ORDINALITY AS part(name, place)
     );
 BEGIN
     RETURN CASE
-        WHEN before IS NULL THEN concat_ws(': ', 'added ' || name, versiongate_internal.row_contents(table_name, after))
-        WHEN after IS NULL THEN concat_ws(': ', 'removed ' || name, versiongate_internal.row_contents(table_name, before))
+        WHEN before IS NULL THEN concat_ws(': ', 'added ' || name, row_contents(table_name, after))
+        WHEN after IS NULL THEN concat_ws(': ', 'removed ' || name, row_contents(table_name, before))
         ELSE name || ': ' || (
             SELECT string_agg(
                        concat_ws(
-                           ' ', changed, versiongate_internal.value_text(before ->> changed), '->',
-                           versiongate_internal.value_text(after ->> changed)
+                           ' ', changed, value_text(before ->> changed), '->', value_text(after ->> changed)
                        ), ', '
                    )
-              FROM unnest(versiongate_internal.changed_columns(before, after)) AS changed
+              FROM unnest(changed_columns(before, after)) AS changed
         )
     END;
 END
@@ -95,9 +94,7 @@ $$;
 CREATE VIEW history WITH (security_invoker = true) AS
 SELECT c.id AS change, c.at, c.role, c.os_user, c.tool, c.why, c.undoes,
        (
-           SELECT string_agg(
-               versiongate_internal.row_difference(r.table_name, r.before, r.after), E'\n' ORDER BY r.ordinal
-           )
+           SELECT string_agg(row_difference(r.table_name, r.before, r.after), E'\n' ORDER BY r.ordinal)
              FROM (SELECT * FROM change_rows AS r WHERE r.change = c.id ORDER BY r.ordinal LIMIT 50) AS r
        ) || coalesce(
            (
@@ -122,16 +119,15 @@ COMMENT ON COLUMN history.edits IS
 
 -- What the asking transaction has edited itself, and not recorded yet, counts as a change after all others.
 CREATE FUNCTION rows_at(of_table anyelement, revision bigint) RETURNS SETOF anyelement
-    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
+    SET TimeZone = 'UTC' SET IntervalStyle = 'postgres'
 AS $$
 DECLARE
     table_name CONSTANT text := (
         SELECT c.relname FROM pg_class AS c
          WHERE c.reltype = pg_typeof(of_table) AND c.relnamespace = 'public'::regnamespace
     );
-    names CONSTANT text[] := versiongate_internal.key_columns(table_name);
+    names CONSTANT text[] := key_columns(table_name);
     newest CONSTANT bigint := (SELECT p.revision FROM policy_revision AS p);
     missing bigint;
 BEGIN
@@ -159,11 +155,9 @@ BEGIN
         WITH later AS MATERIALIZED (
             SELECT c.change, c.key, c.before FROM change_rows AS c WHERE c.table_name = %1$L AND c.change > $2
              UNION ALL
-            SELECT $3 + 1, n.key, n.before FROM versiongate_internal.noted_edits() AS n WHERE n.table_name = %1$L
+            SELECT $3 + 1, n.key, n.before FROM noted_edits() AS n WHERE n.table_name = %1$L
         ),
-        touched AS MATERIALIZED (
-            SELECT DISTINCT ON (l.key) l.key, l.before FROM later AS l ORDER BY l.key, l.change
-        )
+        touched AS MATERIALIZED (SELECT DISTINCT ON (l.key) l.key, l.before FROM later AS l ORDER BY l.key, l.change)
         SELECT stood.*
           FROM touched AS t
          CROSS JOIN LATERAL jsonb_populate_record(NULL::public.%1$I, t.before) AS stood
@@ -171,7 +165,7 @@ BEGIN
          UNION ALL
         SELECT r.*
           FROM public.%1$I AS r
-         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = versiongate_internal.row_key(to_jsonb(r), $1))
+         WHERE NOT EXISTS (SELECT FROM touched AS t WHERE t.key = row_key(to_jsonb(r), $1))
         $query$,
         table_name
     ) USING names, rows_at.revision, newest;

@@ -1,10 +1,10 @@
 -- Less at once: ramps that are held, what a role may do that can only take messages and lockouts away, and how an admin
 -- ends what keeps others from it.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 CREATE FUNCTION versiongate_internal.known_rule(key text) RETURNS rules
-    LANGUAGE plpgsql STABLE SET search_path = public, pg_temp
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     rule rules;
@@ -12,8 +12,8 @@ DECLARE
 BEGIN
     SELECT r.* INTO rule FROM rules AS r WHERE r.key = known_rule.key;
     IF NOT FOUND THEN
-        refused := versiongate_internal.refuse_reference(
-            'rules.key', 'rule', versiongate_internal.quoted(known_rule.key),
+        refused := refuse_reference(
+            'rules.key', 'rule', quoted(known_rule.key),
             'The rules are listed by: SELECT key FROM rules;', 'The rules: `rule list`'
         );
     END IF;
@@ -22,18 +22,18 @@ END
 $$;
 
 CREATE FUNCTION hold_rule(key text, at timestamptz DEFAULT now()) RETURNS timestamptz
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    held_at timestamptz := (versiongate_internal.known_rule(key)).held_at;
+    held_at timestamptz := (known_rule(key)).held_at;
     refused boolean;
 BEGIN
     IF held_at <= hold_rule.at THEN
         RETURN held_at;
     ELSIF NOT EXISTS (SELECT FROM rollout_steps AS s WHERE s.rule = hold_rule.key AND s.at > hold_rule.at) THEN
-        refused := versiongate_internal.refuse(
+        refused := refuse(
             'rules.held_at',
-            format('%s has no upcoming step to hold', versiongate_internal.quoted(hold_rule.key)),
+            format('%s has no upcoming step to hold', quoted(hold_rule.key)),
             'To reach fewer installs, set rollout; to reach nobody, set enabled to false.',
             NULL, 'rules_held_at_guard', jsonb_build_object('key', hold_rule.key),
             command => 'To reach fewer installs: `rule rollout {key} PERCENT`; to reach nobody: `rule disable {key}`'
@@ -50,10 +50,10 @@ COMMENT ON FUNCTION hold_rule(text, timestamptz) IS
 REVOKE ALL ON FUNCTION hold_rule(text, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION resume_rule(key text, at timestamptz DEFAULT now()) RETURNS SETOF rollout_steps
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    held_at timestamptz := (versiongate_internal.known_rule(key)).held_at;
+    held_at timestamptz := (known_rule(key)).held_at;
 BEGIN
     -- What is not held is not locked either. With the lock, the hold may be another one than a moment ago.
     IF held_at IS NOT NULL THEN
@@ -63,7 +63,7 @@ BEGIN
     IF held_at < resume_rule.at THEN
         PERFORM FROM rollout_steps AS s WHERE s.rule = resume_rule.key AND s.at > held_at ORDER BY s.at FOR UPDATE;
         UPDATE rollout_steps AS s
-           SET at = versiongate_internal.time_after(s.at, resume_rule.at - held_at)
+           SET at = time_after(s.at, resume_rule.at - held_at)
          WHERE s.rule = resume_rule.key AND s.at > held_at;
     END IF;
     RETURN QUERY SELECT s.* FROM rollout_steps AS s WHERE s.rule = resume_rule.key AND s.at > resume_rule.at ORDER BY s.at;
@@ -80,17 +80,18 @@ REVOKE ALL ON FUNCTION resume_rule(text, timestamptz) FROM PUBLIC;
 -- without the call. A message that is not sent is one less, unless it is final: then rules after it are sent in its place.
 
 -- At the commit, as another may enable such a rule at the same time.
-CREATE FUNCTION versiongate_internal.guard_brake(edits versiongate_internal.row_edit[]) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+CREATE FUNCTION versiongate_internal.guard_brake(edits row_edit[], OUT fault refusal)
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
-DECLARE
-    uncovered record;
-    refused boolean;
 BEGIN
-    IF NOT versiongate_internal.may_only('brake') THEN
+    IF NOT may_only('brake') THEN
         RETURN;
     END IF;
-    SELECT rule.key, array_agg(r.key::text ORDER BY r."position", r.key) AS behind INTO uncovered
+    SELECT INTO fault
+           'rules.final', quoted(rule.key) || ' is final, so what comes after it would be sent in its place',
+           'Turn its lockout into a message, pause the app, or let an admin do this.',
+           'After it: ' || name_list(array_agg(r.key::text ORDER BY r."position", r.key)) || '.',
+           'rules_brake_guard', jsonb_build_object('key', rule.key), NULL, NULL
       FROM unnest(edits) AS edited
      CROSS JOIN LATERAL jsonb_populate_record(NULL::rules, edited.before) AS rule
       JOIN rules AS r
@@ -105,27 +106,16 @@ BEGIN
      GROUP BY rule.key
      ORDER BY rule.key
      LIMIT 1;
-    IF FOUND THEN
-        refused := versiongate_internal.refuse(
-            'rules.final',
-            format(
-                '%s is final, so what comes after it would be sent in its place',
-                versiongate_internal.quoted(uncovered.key)
-            ),
-            'Turn its lockout into a message, pause the app, or let an admin do this.',
-            'After it: ' || versiongate_internal.name_list(uncovered.behind) || '.',
-            'rules_brake_guard', jsonb_build_object('key', uncovered.key)
-        );
-    END IF;
 END
 $$;
 
+-- Has the history name the tool brake where the login can do nothing else, and why it was used.
 CREATE FUNCTION versiongate_internal.note_brake(why text) RETURNS void
-    LANGUAGE plpgsql SET search_path = public, pg_temp
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     -- Others may edit what they like in the same transaction.
-    IF versiongate_internal.may_only('brake') THEN
+    IF may_only('brake') THEN
         PERFORM set_config('application_name', 'brake', true);
     END IF;
     IF why IS NOT NULL THEN
@@ -133,46 +123,40 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION versiongate_internal.note_brake IS
-    'Has the history name the tool brake where the login can do nothing else, and why it was used.';
 
 CREATE FUNCTION brake_rule(key text, what text, why text DEFAULT NULL) RETURNS text
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    name CONSTANT text := 'rule ' || versiongate_internal.quoted(brake_rule.key);
+    name CONSTANT text := 'rule ' || quoted(brake_rule.key);
     rule rules;
+    already text;
 BEGIN
     IF brake_rule.what IS NULL OR brake_rule.what <> ALL ('{hold,lockout,disable}') THEN
         RAISE invalid_parameter_value USING
-            MESSAGE = format('a brake cannot %s a rule', versiongate_internal.quoted(brake_rule.what)),
+            MESSAGE = format('a brake cannot %s a rule', quoted(brake_rule.what)),
             HINT = 'Write hold (its rollout goes no further), lockout (it becomes a message) or disable.';
     END IF;
     -- Not locked: a call that changes nothing must not keep others from editing.
-    rule := versiongate_internal.known_rule(brake_rule.key);
-    CASE brake_rule.what
-        WHEN 'lockout' THEN
-            IF NOT rule.lockout THEN
-                RETURN name || ' is already a message';
-            END IF;
-            PERFORM versiongate_internal.note_brake(brake_rule.why);
-            UPDATE rules AS r SET lockout = false, lockout_without_update = false WHERE r.key = rule.key;
-            RETURN name || ' is a message now, and locks nobody out';
-        WHEN 'disable' THEN
-            IF NOT rule.enabled THEN
-                RETURN name || ' is already disabled';
-            END IF;
-            PERFORM versiongate_internal.note_brake(brake_rule.why);
-            UPDATE rules AS r SET enabled = false WHERE r.key = rule.key;
-            RETURN name || ' is disabled now, and reaches nobody';
-        ELSE
-            IF rule.held_at <= now() THEN
-                RETURN name || ' is already held, since ' || versiongate_internal.time_text(rule.held_at);
-            END IF;
-            PERFORM versiongate_internal.note_brake(brake_rule.why);
-            PERFORM public.hold_rule(rule.key);
-            RETURN format('%s is held now, at %s %%', name, trim_scale(public.rollout_at(rule.key, now())));
-    END CASE;
+    rule := known_rule(brake_rule.key);
+    already := CASE brake_rule.what
+        WHEN 'lockout' THEN CASE WHEN NOT rule.lockout THEN 'a message' END
+        WHEN 'disable' THEN CASE WHEN NOT rule.enabled THEN 'disabled' END
+        ELSE CASE WHEN rule.held_at <= now() THEN 'held, since ' || time_text(rule.held_at) END
+    END;
+    IF already IS NOT NULL THEN
+        RETURN name || ' is already ' || already;
+    END IF;
+    PERFORM note_brake(brake_rule.why);
+    IF brake_rule.what = 'lockout' THEN
+        UPDATE rules AS r SET lockout = false, lockout_without_update = false WHERE r.key = rule.key;
+        RETURN name || ' is a message now, and locks nobody out';
+    ELSIF brake_rule.what = 'disable' THEN
+        UPDATE rules AS r SET enabled = false WHERE r.key = rule.key;
+        RETURN name || ' is disabled now, and reaches nobody';
+    END IF;
+    PERFORM hold_rule(rule.key);
+    RETURN format('%s is held now, at %s %%', name, trim_scale(rollout_at(rule.key, now())));
 END
 $$;
 COMMENT ON FUNCTION brake_rule(text, text, text) IS
@@ -181,7 +165,7 @@ COMMENT ON FUNCTION brake_rule(text, text, text) IS
 REVOKE ALL ON FUNCTION brake_rule(text, text, text) FROM PUBLIC;
 
 CREATE FUNCTION brake_app(bundle text, why text DEFAULT NULL) RETURNS text
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
     app apps;
@@ -189,17 +173,17 @@ DECLARE
 BEGIN
     SELECT a.* INTO app FROM apps AS a WHERE lower(a.bundle) = lower(brake_app.bundle COLLATE "C");
     IF NOT FOUND THEN
-        refused := versiongate_internal.refuse_reference(
-            'apps.bundle', 'app', versiongate_internal.quoted(brake_app.bundle),
+        refused := refuse_reference(
+            'apps.bundle', 'app', quoted(brake_app.bundle),
             'The apps are listed by: SELECT bundle FROM apps;', 'The apps: `app list`'
         );
     END IF;
     IF app.paused THEN
-        RETURN format('app %s is already paused', versiongate_internal.quoted(app.bundle));
+        RETURN format('app %s is already paused', quoted(app.bundle));
     END IF;
-    PERFORM versiongate_internal.note_brake(brake_app.why);
+    PERFORM note_brake(brake_app.why);
     UPDATE apps AS a SET paused = true WHERE a.bundle = app.bundle;
-    RETURN format('app %s is paused now, and gets no messages', versiongate_internal.quoted(app.bundle));
+    RETURN format('app %s is paused now, and gets no messages', quoted(app.bundle));
 END
 $$;
 COMMENT ON FUNCTION brake_app(text, text) IS
@@ -208,7 +192,7 @@ COMMENT ON FUNCTION brake_app(text, text) IS
 REVOKE ALL ON FUNCTION brake_app(text, text) FROM PUBLIC;
 
 CREATE FUNCTION end_open_edits() RETURNS TABLE (process integer, login text, since timestamptz, outcome text)
-    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE sql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT s.pid, found.login, coalesce(s.xact_start, p.prepared),
            CASE
@@ -231,7 +215,7 @@ AS $$
            WHERE l.locktype = 'relation' AND l.mode <> 'AccessShareLock' AND l.pid IS DISTINCT FROM pg_backend_pid()
              AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
              AND l.relation::regclass IN (
-                 SELECT t.name::regclass FROM versiongate_internal.policy_tables() AS t UNION ALL SELECT 'policy_revision'
+                 SELECT t.name::regclass FROM policy_tables() AS t UNION ALL SELECT 'policy_revision'
              )
       ) AS held
       LEFT JOIN pg_stat_activity AS s ON s.pid = held.pid

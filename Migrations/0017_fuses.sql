@@ -3,11 +3,13 @@
 -- It reads lockout_counts. Those from before an edit of whom the rule reaches do not count, as they would blow the one that
 -- was put right. What turns it off and on again does not matter: a fuse that is taken back blows again if it is still true.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
+-- The newest changes since a time, and of the last 10,000, that matter to each enabled lockout; null: none. reach: of
+-- whom it reaches; surroundings: of the releases of its apps, their pauses, and final rules.
 CREATE FUNCTION versiongate_internal.lockout_edits(since timestamptz)
     RETURNS TABLE (rule text, reach bigint, surroundings bigint)
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     WITH recent AS MATERIALIZED (
         SELECT c.id, c.token, c.bundles, c.edited_tables FROM changes AS c
@@ -16,7 +18,7 @@ AS $$
     edits AS MATERIALIZED (
         SELECT c.id, c.bundles, e.before, e.after, coalesce(e.key ->> 'key', e.key ->> 'rule') AS rule
           FROM recent AS c
-          JOIN versiongate_internal.recorded_rows AS e ON e.token = c.token
+          JOIN recorded_rows AS e ON e.token = c.token
          WHERE c.edited_tables && '{rules,rollout_steps}' AND e.table_name IN ('rules', 'rollout_steps')
     ),
     around AS MATERIALIZED (
@@ -24,7 +26,7 @@ AS $$
           FROM (
               SELECT c.id, c.bundles
                 FROM recent AS c
-                JOIN versiongate_internal.recorded_rows AS e ON e.token = c.token
+                JOIN recorded_rows AS e ON e.token = c.token
                CROSS JOIN (SELECT '{name,store_id,seller,note}'::text[]) AS ignored(columns)
                WHERE c.edited_tables && '{apps,releases}'
                  AND e.table_name IN ('apps', 'releases')
@@ -33,17 +35,14 @@ AS $$
               SELECT e.id, e.bundles
                 FROM edits AS e
                WHERE 'true' IN (e.before ->> 'final', e.after ->> 'final')
-                 AND e.before - versiongate_internal.silent_columns()
-                     IS DISTINCT FROM e.after - versiongate_internal.silent_columns()
+                 AND e.before - silent_columns() IS DISTINCT FROM e.after - silent_columns()
           ) AS s
           LEFT JOIN LATERAL unnest(s.bundles) AS b(bundle) ON true GROUP BY b.bundle
     ),
     own AS MATERIALIZED (
         SELECT e.rule, max(e.id) AS id
           FROM edits AS e
-         CROSS JOIN (
-             SELECT versiongate_internal.silent_columns() || '{enabled,position,lockout,held_at,final}'::text[]
-         ) AS ignored(columns)
+         CROSS JOIN (SELECT silent_columns() || '{enabled,position,lockout,held_at,final}'::text[]) AS ignored(columns)
          WHERE e.before - ignored.columns IS DISTINCT FROM e.after - ignored.columns
          GROUP BY e.rule
     )
@@ -52,15 +51,15 @@ AS $$
       LEFT JOIN own ON own.rule = r.key
      WHERE r.enabled AND r.lockout
 $$;
-COMMENT ON FUNCTION versiongate_internal.lockout_edits IS
-    'The newest changes since a time, and of the last 10,000, that matter to each enabled lockout; null: none. reach: of whom'
-    ' it reaches; surroundings: of the releases of its apps, their pauses, and final rules.';
 
+-- What each fuse has to bear of each app: the checks of the last ten minutes and how many of them the rule locked out;
+-- has_steps: its ramp has steps to come; is_over: of at least 500 checks more than the fuse allows, and its ramp is not
+-- held.
 CREATE FUNCTION versiongate_internal.fuse_loads()
     RETURNS TABLE (
         rule text, bundle text, fuse numeric, checks numeric, lockouts numeric, has_steps boolean, is_over boolean
     )
-    LANGUAGE sql STABLE SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
     SELECT r.key, c.bundle, r.fuse, sum(c.checks), sum(c.lockouts), ramp.goes_on,
            sum(c.checks) >= 500 AND sum(c.lockouts) * 100 > r.fuse * sum(c.checks) AND NOT ramp.is_held
@@ -71,7 +70,7 @@ AS $$
            FROM rollout_steps AS s
           WHERE s.rule = r.key
      ) AS ramp
-      JOIN versiongate_internal.lockout_edits(now() - interval '12 minutes') AS e ON e.rule = r.key
+      JOIN lockout_edits(now() - interval '12 minutes') AS e ON e.rule = r.key
       JOIN lockout_counts AS c ON c.rule = r.key
      WHERE r.enabled
        AND r.lockout
@@ -82,16 +81,10 @@ AS $$
        AND c.revision >= coalesce(e.reach, 0)
      GROUP BY r.key, c.bundle, ramp.goes_on, ramp.is_held
 $$;
-COMMENT ON FUNCTION versiongate_internal.fuse_loads IS
-    'What each fuse has to bear of each app: the checks of the last ten minutes and how many of them the rule locked out;'
-    ' has_steps: its ramp has steps to come; is_over: of at least 500 checks more than the fuse allows, and its ramp is'
-    ' not held.';
 
 CREATE FUNCTION blow_fuses() RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-    SET TimeZone = 'UTC'
-    SET IntervalStyle = 'postgres'
-    SET client_min_messages = error
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
+    SET TimeZone = 'UTC' SET IntervalStyle = 'postgres' SET client_min_messages = error
 AS $$
 DECLARE
     candidate text;
@@ -99,11 +92,9 @@ DECLARE
     reasons text[] := '{}';
 BEGIN
     FOR candidate IN
-        SELECT DISTINCT l.rule FROM versiongate_internal.fuse_loads() AS l WHERE l.is_over ORDER BY 1
+        SELECT DISTINCT l.rule FROM fuse_loads() AS l WHERE l.is_over ORDER BY 1
     LOOP
-        IF reasons = '{}' AND (
-            versiongate_internal.open_revision() IS NOT NULL OR (versiongate_internal.open_edit()).xid IS NOT NULL
-        ) THEN
+        IF reasons = '{}' AND (open_revision() IS NOT NULL OR (open_edit()).xid IS NOT NULL) THEN
             RAISE object_not_in_prerequisite_state USING
                 MESSAGE = 'fuses cannot blow in a transaction that has already edited',
                 DETAIL = 'The history says of the edit that a fuse made it, so it is all that its transaction does.',
@@ -114,13 +105,13 @@ BEGIN
         PERFORM FROM rules AS r WHERE r.key = candidate FOR NO KEY UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         SELECT l.* INTO load
-          FROM versiongate_internal.fuse_loads() AS l
+          FROM fuse_loads() AS l
          WHERE l.rule = candidate AND l.is_over
          ORDER BY l.lockouts / l.checks DESC, l.bundle
          LIMIT 1;
         CONTINUE WHEN NOT FOUND;
         -- Recorded when the whole is said: with the tool and the figures.
-        SET CONSTRAINTS versiongate_internal.record_edits DEFERRED;
+        SET CONSTRAINTS record_edits DEFERRED;
         UPDATE rules AS r
            SET held_at = CASE WHEN load.has_steps THEN now() ELSE r.held_at END,
                lockout = load.has_steps
@@ -132,11 +123,11 @@ BEGIN
         );
     END LOOP;
     IF reasons <> '{}' THEN
-        UPDATE versiongate_internal.edits_to_record AS e SET is_closed = true
+        UPDATE edits_to_record AS e SET is_closed = true
          WHERE e.xid = pg_current_xact_id() AND e.at = now();
         PERFORM set_config('application_name', 'fuse', true),
                 set_config('versiongate.os_user', '', true),
-                set_config('versiongate.why', versiongate_internal.name_list(reasons, '; '), true);
+                set_config('versiongate.why', name_list(reasons, '; '), true);
     END IF;
     RETURN cardinality(reasons);
 END
@@ -148,19 +139,21 @@ COMMENT ON FUNCTION blow_fuses() IS
     ' other. Servers call it after each write of counts.';
 REVOKE ALL ON FUNCTION blow_fuses() FROM PUBLIC;
 
+-- A row for each rule with a fuse: armed, blown, or idle where the rule is no enabled lockout; what it has to bear of
+-- the app that is nearest to it, and the change by which it blew.
 CREATE FUNCTION versiongate_internal.fuse_status()
     RETURNS TABLE (
         rule text, bundle text, fuse numeric, status text, app text, checks bigint, lockouts bigint, change bigint,
         blown_at timestamptz, why text
     )
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
     WITH last_switch AS MATERIALIZED (
         SELECT r.key, edit.id, edit.at, edit.why
           FROM rules AS r
          CROSS JOIN LATERAL (
              SELECT c.id, c.at, c.why, c.tool
-               FROM versiongate_internal.recorded_rows AS e
+               FROM recorded_rows AS e
                JOIN changes AS c ON c.token = e.token
               WHERE e.table_name = 'rules'
                 AND e.key = jsonb_build_object('key', r.key)
@@ -173,7 +166,7 @@ AS $$
     ),
     nearest AS MATERIALIZED (
         SELECT DISTINCT ON (f.rule) f.rule, f.bundle, f.checks, f.lockouts
-          FROM versiongate_internal.fuse_loads() AS f
+          FROM fuse_loads() AS f
          ORDER BY f.rule, f.is_over DESC, f.lockouts / greatest(f.checks, 1) DESC, f.checks DESC, f.bundle
     )
     SELECT r.key, r.bundle, r.fuse,
@@ -184,30 +177,29 @@ AS $$
       LEFT JOIN nearest AS l ON l.rule = r.key
      WHERE r.fuse IS NOT NULL
 $$;
-COMMENT ON FUNCTION versiongate_internal.fuse_status IS
-    'A row for each rule with a fuse: armed, blown, or idle where the rule is no enabled lockout; what it has to bear of the'
-    ' app that is nearest to it, and the change by which it blew.';
 
+-- A row for each enabled lockout that has not ended: of how many checks of its apps in the last 10 minutes it locked
+-- out how many, since it is what it is; the same of the 10 minutes before that, where that was within a day
+-- (is_recent), else of the hour before; the change since which it is what it is.
 CREATE FUNCTION versiongate_internal.lockout_shares()
     RETURNS TABLE (
         rule text, checks bigint, lockouts bigint, checks_before bigint, lockouts_before bigint, is_recent boolean,
         change bigint, changed_at timestamptz, role text, tool text
     )
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = versiongate_internal, public, pg_temp
 AS $$
     WITH lockouts AS MATERIALIZED (
         SELECT e.rule, greatest(e.reach, e.surroundings) AS first_revision, c.id, c.at, c.role, c.tool, planned.at AS began_at,
                coalesce(greatest(c.at, planned.at) > now() - interval '1 day', false) AS is_recent,
                greatest(c.at, date_trunc('minute', planned.at)) AS moment
-          FROM versiongate_internal.lockout_edits(now() - interval '1 day') AS e
+          FROM lockout_edits(now() - interval '1 day') AS e
           JOIN rules AS r ON r.key = e.rule
           LEFT JOIN LATERAL (
               SELECT max(c.id)
-                FROM versiongate_internal.recorded_rows AS w
+                FROM recorded_rows AS w
                 JOIN changes AS c ON c.token = w.token
                WHERE w.table_name = 'rules' AND w.key = jsonb_build_object('key', e.rule)
-                 AND w.before - versiongate_internal.silent_columns()
-                     IS DISTINCT FROM w.after - versiongate_internal.silent_columns()
+                 AND w.before - silent_columns() IS DISTINCT FROM w.after - silent_columns()
           ) AS own(change) ON true
           LEFT JOIN changes AS c ON c.id = greatest(own.change, e.reach, e.surroundings)
           -- What the clock has changed by itself: it began, or its ramp went on.
@@ -239,7 +231,3 @@ AS $$
             AND (l.is_recent AND l.moment = l.at AND c.revision >= l.id) IS NOT true
      ) AS before(checks, lockouts)
 $$;
-COMMENT ON FUNCTION versiongate_internal.lockout_shares IS
-    'A row for each enabled lockout that has not ended: of how many checks of its apps in the last 10 minutes it locked out'
-    ' how many, since it is what it is; the same of the 10 minutes before that, where that was within a day (is_recent), else'
-    ' of the hour before; the change since which it is what it is.';

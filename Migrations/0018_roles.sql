@@ -12,13 +12,13 @@
 -- Roles belong to the whole cluster, so another database may have made them before, or be making them at this moment.
 -- What only a superuser may do is done if a superuser migrates; schema_faults() tells what is left.
 
-SET LOCAL search_path = public, pg_temp;
+SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
 DO $$
 DECLARE
     missing CONSTANT name[] := ARRAY(
         SELECT wanted.name
-          FROM unnest(versiongate_internal.role_names()) WITH ORDINALITY AS wanted(name, place)
+          FROM unnest(role_names()) WITH ORDINALITY AS wanted(name, place)
          WHERE NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = wanted.name)
          ORDER BY wanted.place
     );
@@ -49,7 +49,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY versiongate_internal.role_names() LOOP
+    FOREACH name IN ARRAY role_names() LOOP
         CONTINUE WHEN EXISTS (
             SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting
              WHERE s.setrole = name::regrole AND setting LIKE 'idle_in_transaction_session_timeout=%'
@@ -91,8 +91,8 @@ $$;
 -- What is read, and what is written. The bookkeeping of the migrations is not there where psql runs the files alone.
 DO $$
 DECLARE
-    roles CONSTANT name[] := versiongate_internal.role_names();
-    policy CONSTANT text := (SELECT string_agg(t.name, ', ') FROM versiongate_internal.policy_tables() AS t);
+    roles CONSTANT name[] := role_names();
+    policy CONSTANT text := (SELECT string_agg(t.name, ', ') FROM policy_tables() AS t);
     counts CONSTANT text := 'check_counts, rule_counts, merged_counts, lockout_counts';
     right_to record;
 BEGIN
@@ -100,10 +100,10 @@ BEGIN
         SELECT *
           FROM (VALUES
               ('USAGE', 'SCHEMA public, versiongate_internal', roles),
-              ('SELECT', concat_ws(', ', policy, counts, 'policy_revision, rule_status, versiongate_internal.rule_spans'), roles),
-              ('SELECT', 'versiongate_internal.server_sightings, versiongate_internal.schema_reader', roles),
+              ('SELECT', concat_ws(', ', policy, counts, 'policy_revision, rule_status, rule_spans'), roles),
+              ('SELECT', 'server_sightings, schema_reader', roles),
               ('SELECT', 'changes, change_rows, history, policy_warnings, active_rules, current_releases', roles[2:]),
-              ('SELECT', 'recent_checks, versiongate_internal.recorded_rows', roles[2:]),
+              ('SELECT', 'recent_checks, recorded_rows', roles[2:]),
               ('SELECT', to_regclass('versiongate_internal.schema_migrations')::text, roles),
               ('INSERT, UPDATE, DELETE', counts, '{versiongate_server}'),
               ('INSERT, UPDATE, DELETE', policy, '{versiongate_planner,versiongate_admin}')
@@ -131,6 +131,9 @@ BEGIN
                          AND (r.name <> 'server' OR p.pronamespace = 'versiongate_internal'::regnamespace)
                       OR r.name <> 'server' AND p.proname ~
                           '^(rows_at|apps_changed_since|history_has|fuse_status|lockout_shares)$'
+                      -- What the CHECKs and triggers of an edit call.
+                      OR r.name IN ('planner', 'admin')
+                         AND p.proname ~ '^(check_.*|refuse|refuse_reference|refuse_planner|warn)$'
                ) AS roles
           FROM pg_proc AS p,
                (VALUES
@@ -138,10 +141,8 @@ BEGIN
                        lockout_shares,note_server,rollout_at}'::text[]),
                    ('viewer', '{}'),
                    ('brake', '{brake_rule,brake_app,rehearse_edits}'),
-                   ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,
-                       refuse,refuse_reference,refuse_planner,warn}'),
-                   ('admin', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,end_open_edits,
-                       refuse,refuse_reference,refuse_planner,warn}')
+                   ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses}'),
+                   ('admin', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses,end_open_edits}')
                ) AS r(name, functions)
          WHERE p.pronamespace::regnamespace::text IN ('public', 'versiongate_internal')
            -- What PostgreSQL or an extension made is not ours.

@@ -29,7 +29,7 @@ package final class RuleCounts {
     package var isPaused: Bool { policy.apps.contains { $0.paused && $0.bundle == rule.bundle } }
 
     package func preReleases() throws -> [PreReleaseMatch] {
-        PreReleaseMatch.matches(among: try recent().clients, releases: policy.releases)
+        PreReleaseMatch.matches(among: try recent().clients.map(\.counted), releases: policy.releases)
     }
 
     package var charts: [ChartQuery] {

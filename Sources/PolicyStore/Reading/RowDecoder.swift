@@ -116,7 +116,7 @@ extension Timestamp: PostgresEncodable, PostgresArrayElement, PostgresDecodable 
         guard cell.type == .timestamptz else { throw cell.mismatch(wanted: wanted) }
         let value = try cell.integer(Int64.self, wanted: wanted)
         if value == .max || value == .min {
-            throw cell.error("it is \(value == .max ? "infinity" : "-infinity"), which is no point in time")
+            throw cell.error("it is \(value == .max ? "infinity" : "-infinity"), which is not a point in time")
         }
         let (sum, overflow) = value.addingReportingOverflow(Self.epoch)
         guard !overflow else {

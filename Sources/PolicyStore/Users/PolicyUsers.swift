@@ -209,6 +209,6 @@ package struct PolicyUserError: Error, CustomStringConvertible {
     }
 
     package static func isUnknown(_ name: String) -> Self {
-        Self("there is no user \(name); `\(PrintedCommand("user list"))` shows those there are")
+        Self("there is no user \(name); `\(PrintedCommand("user list"))` lists the users")
     }
 }
