@@ -32,50 +32,21 @@ package struct FeedValues: Sendable {
     let members: [String: TemplateValue]
 
     /// Values of which none is missing: what templates are checked against before there are others.
-    static let shape = FeedValues(
-        bundle: "", name: "", storeLink: "", prompt: "", floor: "",
-        latest: Release.complete, notes: "", messages: [Message(id: "", title: "", text: "", link: "")], revision: 0
-    )
+    static let shape: [String: TemplateValue] = [
+        "bundle": .text(""), "name": .text(""), "store_link": .text(""), "prompt": .text(""), "floor": .text(""),
+        "revision": .text(""),
+        "latest": .object([
+            "version": .text(""), "build": .text(""), "min_os": .text(""), "live_at": .text(""), "notes": .text(""),
+        ]),
+        "messages": .list([
+            ["id": .text(""), "title": .text(""), "text": .text(""), "link": .text(""), "lockout": .flag(false)]
+        ]),
+    ]
+}
 
-    /// - Parameters:
-    ///   - latest: The release that users can get now.
-    ///   - notes: What is new in it.
-    package init(
-        bundle: String,
-        name: String,
-        storeLink: String? = nil,
-        prompt: String? = nil,
-        floor: String? = nil,
-        latest: Release? = nil,
-        notes: String? = nil,
-        messages: [Message] = [],
-        revision: Int64
-    ) {
-        func present(_ members: [String: String?]) -> [String: TemplateValue] {
-            members.compactMapValues { $0.map { .text($0) } }
-        }
-        var members = present([
-            "bundle": bundle, "name": name, "store_link": storeLink, "prompt": prompt, "floor": floor,
-            "revision": "\(revision)",
-        ])
-        members["latest"] = latest.map { release in
-            .object(
-                present([
-                    "version": release.version, "build": release.build, "min_os": release.minOS,
-                    "live_at": release.liveAt?.description, "notes": notes,
-                ])
-            )
-        }
-        members["messages"] = .list(
-            messages.map { message in
-                present(["id": message.id, "title": message.title, "text": message.text, "link": message.link])
-                    .merging(["lockout": .flag(message.lockout)]) { $1 }
-            }
-        )
-        self.members = members
-    }
-
-    /// What a policy says to the clients of a question, as far as a template shows it.
+extension FeedValues {
+    /// What a policy says to the clients of a question, as far as a template shows it: on the platform that the question names,
+    /// else on that of its User-Agent; without either, what is said on all.
     ///
     /// - Returns: nil where the policy has nothing about the app, or its messages are too large for a document.
     package init?(
@@ -84,24 +55,34 @@ package struct FeedValues: Sendable {
         at time: Timestamp,
         for template: ParsedTemplate
     ) {
-        let showsMessages = template.showsMessages
-        guard let summary = FeedSummary(answering: question, by: policy, at: time, withMessages: showsMessages) else {
-            return nil
+        let source = FeedSource(question, policy, time)
+        guard let app = source.app else { return nil }
+        let platform = app.platform(of: question) ?? ""
+        guard let messages = template.showsMessages ? source.messages(on: platform) : [] else { return nil }
+        let said = source.announcement(on: platform, naming: .any)
+        var members = Self.present([
+            "bundle": app.bundle, "name": app.name, "store_link": said?.storeLink, "prompt": said?.prompt?.version.text,
+            "floor": said?.floor?.version.text, "revision": "\(policy.revision)",
+        ])
+        members["latest"] = said?.latest.map { release in
+            let notes = AppVersion(release.version).flatMap { app.notes(of: $0, on: platform, in: question.language) }
+            return .object(
+                Self.present([
+                    "version": release.version, "build": release.build, "min_os": release.minOS,
+                    "live_at": release.liveAt?.description, "notes": notes,
+                ])
+            )
         }
-        let said = summary.announcement
-        self.init(
-            bundle: summary.bundle, name: summary.name, storeLink: said?.storeLink, prompt: said?.prompt?.version.text,
-            floor: said?.floor?.version.text, latest: said?.latest, notes: summary.notes, messages: summary.messages,
-            revision: policy.revision
-        )
+        members["messages"] = .list(messages.map(Self.members))
+        self.init(members: members)
     }
-}
 
-extension Release {
-    /// A release with everything that templates show of one.
-    fileprivate static var complete: Release {
-        var release = Release.blank
-        (release.build, release.minOS, release.liveAt) = ("", "", Timestamp(secondsSince1970: 0))
-        return release
+    static func members(of message: Message) -> [String: TemplateValue] {
+        present(["id": message.id, "title": message.title, "text": message.text, "link": message.link])
+            .merging(["lockout": .flag(message.lockout)]) { $1 }
+    }
+
+    private static func present(_ members: [String: String?]) -> [String: TemplateValue] {
+        members.compactMapValues { $0.map { .text($0) } }
     }
 }

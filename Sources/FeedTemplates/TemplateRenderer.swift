@@ -14,8 +14,7 @@ struct TemplateRenderer {
     private let largest: Int
 
     init(_ escaping: TemplateEscaping, largest: Int) {
-        self.escaping = escaping
-        self.largest = largest
+        (self.escaping, self.largest) = (escaping, largest)
     }
 
     /// Whether the document would have more bytes than it may have; then it is not written to its end.

@@ -38,7 +38,8 @@ struct TemplateScanner {
         let start: Int
         let path: [String]
         let isInverted: Bool
-        let opensScope: Bool
+        /// What names mean in it, where that is something else than around it.
+        let scope: Scope?
         /// What was read before it.
         let partsBefore: [TemplatePart]
     }
@@ -49,9 +50,9 @@ struct TemplateScanner {
     private let characters: [Character]
     /// Where what was not read yet begins.
     private var index = 0
-    private var scopes = [Scope(shape: .object(FeedValues.shape.members))]
     private var open: [Section] = []
     private var parts: [TemplatePart] = []
+    private var scopes: [Scope] { [Scope(shape: .object(FeedValues.shape))] + open.compactMap(\.scope) }
 
     init(_ body: String) {
         characters = Array(body)
@@ -167,12 +168,8 @@ struct TemplateScanner {
             case .flag: scope = nil
             }
         }
-        if let scope { scopes.append(scope) }
         open.append(
-            Section(
-                name: name, start: start, path: path, isInverted: isInverted, opensScope: scope != nil,
-                partsBefore: parts
-            )
+            Section(name: name, start: start, path: path, isInverted: isInverted, scope: scope, partsBefore: parts)
         )
         parts = []
     }
@@ -188,11 +185,8 @@ struct TemplateScanner {
             )
         }
         open.removeLast()
-        if section.opensScope { scopes.removeLast() }
-        parts =
-            section.partsBefore + [
-                section.isInverted ? .inverted(section.path, parts) : .section(section.path, parts)
-            ]
+        let part: TemplatePart = section.isInverted ? .inverted(section.path, parts) : .section(section.path, parts)
+        parts = section.partsBefore + [part]
     }
 
     // MARK: - Names

@@ -54,7 +54,7 @@ struct FileNesting: Sendable {
         repeated: { link in
             (
                 "there is already a store link for \(link.text("platform"))",
-                "Case does not count, and ipados, iphone os and iphoneos are ios; leave one of the two out."
+                "Case is ignored, and ipados, iphone os and iphoneos are ios; leave one of the two out."
             )
         }
     ) { "\($0): store_links: \($1)" }
@@ -90,7 +90,7 @@ struct FileNesting: Sendable {
     ) { "\($0): the text in \($1)" }
 
     private static let secondLanguage =
-        "Case does not count in languages, and old codes are read as today's; leave one of the two out."
+        "Case is ignored in languages, and old codes are read as today's; leave one of the two out."
 }
 
 /// A row of any table as it stands in a policy file, with the rows that stand in it.

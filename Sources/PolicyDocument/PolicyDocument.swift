@@ -115,29 +115,22 @@ extension PolicyDocument {
         let hint =
             "With --bundle the file covers \(Quoted.text(bundle)) only. Remove this entry, or leave out --bundle so that"
             + " the file is the whole policy."
-        var faults: [PolicyFileFault] = []
-        for (index, app) in policy.apps.enumerated() where !ownApps.contains(UTF8Text(app.bundle)) {
-            faults.append(
-                PolicyFileFault(at(.apps, index), "the app \(Quoted.text(app.bundle)) is another app", hint: hint)
-            )
+        let apps = policy.apps.enumerated().compactMap { index, app in
+            ownApps.contains(UTF8Text(app.bundle))
+                ? nil
+                : PolicyFileFault(at(.apps, index), "the app \(Quoted.text(app.bundle)) is another app", hint: hint)
         }
-        for (index, rule) in policy.rules.enumerated() {
-            if !ownRules.contains(UTF8Text(rule.key)) {
+        let rules = policy.rules.enumerated().compactMap { index, rule -> PolicyFileFault? in
+            let key = Quoted.text(rule.key)
+            guard ownRules.contains(UTF8Text(rule.key)) else {
                 let whose = rule.bundle.map { "of the app \(Quoted.text($0))" } ?? "for every app"
-                faults.append(
-                    PolicyFileFault(at(.rules, index), "the rule \(Quoted.text(rule.key)) is \(whose)", hint: hint)
-                )
-            } else if takenKeys.contains(UTF8Text(rule.key)) {
-                faults.append(
-                    PolicyFileFault(
-                        at(.rules, index),
-                        "there is already a rule \(Quoted.text(rule.key)), and it does not belong to this app",
-                        hint: "Choose another key."
-                    )
-                )
+                return PolicyFileFault(at(.rules, index), "the rule \(key) is \(whose)", hint: hint)
             }
+            guard takenKeys.contains(UTF8Text(rule.key)) else { return nil }
+            let message = "there is already a rule \(key), and it does not belong to this app"
+            return PolicyFileFault(at(.rules, index), message, hint: "Choose another key.")
         }
-        return faults.sorted { $0.position < $1.position }
+        return (apps + rules).sorted { $0.position < $1.position }
     }
 
     private func at(_ table: PolicyTable, _ index: Int) -> FilePosition {

@@ -5,7 +5,7 @@ extension PolicyDocumentReader {
         let path = "\(what): \(column.name)"
         if node.isAbsent {
             if let value = column.defaultValue { return value }
-            fault(node.position, "\(path) is missing", hint: "Add: \(column.name): \(column.example)")
+            missing(column, node.position, in: what)
             return nil
         }
         switch column.type {
@@ -19,38 +19,32 @@ extension PolicyDocumentReader {
                 return nil
             }
             return .boolean(text == "true")
-        case .integer:
-            return scalar(node, what: path, Int32.init, "Write a whole number, such as 10.").map { .integer(Int64($0)) }
-        case .bigInteger:
-            return scalar(node, what: path, Int64.init, "Write a whole number: \(column.example)").map { .integer($0) }
-        case .percentage:
-            return scalar(
-                node, what: path, Percentage.init,
-                "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
-            ).map { .percentage($0) }
-        case .time:
-            return scalar(
-                node, what: path, Timestamp.init, "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z"
-            ).map { .time($0) }
-        case .duration:
-            return scalar(
-                node, what: path, DayTimeInterval.init, "Write days, hours, minutes and seconds: 2 days, 36 hours"
-            ).map { .duration($0) }
+        case .integer, .bigInteger, .percentage, .time, .duration:
+            guard let text = text(node, what: path, example: nil) else { return nil }
+            let (value, hint) = Self.scalar(text, column)
+            if value == nil { fault(node.position, "\(path): \(Quoted.text(text)) cannot be read", hint: hint) }
+            return value
         }
     }
 
-    private mutating func scalar<Value>(
-        _ node: YAMLNode,
-        what: String,
-        _ read: (String) -> Value?,
-        _ hint: String
-    ) -> Value? {
-        guard let text = text(node, what: what, example: nil) else { return nil }
-        guard let value = read(text) else {
-            fault(node.position, "\(what): \(Quoted.text(text)) cannot be read", hint: hint)
-            return nil
+    /// The value of a text without quotation marks; nil where it cannot be read. And what to write in its place.
+    private static func scalar(_ text: String, _ column: ColumnDefinition) -> (PolicyValue?, hint: String) {
+        switch column.type {
+        case .integer: (Int32(text).map { .integer(Int64($0)) }, "Write a whole number, such as 10.")
+        case .percentage:
+            (
+                Percentage(text).map { .percentage($0) },
+                "Write a percentage from 0 to 100 with at most two decimals, such as 37.25; nothing is rounded."
+            )
+        case .time: (Timestamp(text).map { .time($0) }, "Write a time in ISO 8601 with an offset: 2026-03-01T12:00:00Z")
+        case .duration:
+            (DayTimeInterval(text).map { .duration($0) }, "Write days, hours, minutes and seconds: 2 days, 36 hours")
+        default: (Int64(text).map { .integer($0) }, "Write a whole number: \(column.example)")
         }
-        return value
+    }
+
+    mutating func missing(_ column: ColumnDefinition, _ position: FilePosition, in what: String) {
+        fault(position, "\(what): \(column.name) is missing", hint: "Add: \(column.name): \(column.example)")
     }
 
     private mutating func text(_ node: YAMLNode, what: String, example: String?) -> String? {

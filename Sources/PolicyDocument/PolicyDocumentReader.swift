@@ -10,11 +10,10 @@ struct PolicyDocumentReader {
     /// Reads the whole document; nil is an empty file.
     mutating func read(_ root: YAMLNode?) {
         guard let root, !root.isAbsent else {
-            fault(
+            return fault(
                 .start, "an empty file",
                 hint: "An empty policy has versiongate: \(PolicyDocument.format), apps: {} and rules: {}."
             )
-            return
         }
         guard let members = mapping(root, what: "a policy file", example: "versiongate, apps and rules") else { return }
         readFormat(members, of: root)
@@ -37,28 +36,23 @@ struct PolicyDocumentReader {
 
     private mutating func readFormat(_ members: [(key: YAMLNode.Key, value: YAMLNode)], of root: YAMLNode) {
         guard let (_, value) = members.first(where: { $0.key.text == "versiongate" }) else {
-            fault(
+            return fault(
                 root.position, "the key versiongate is missing, which says how the file is to be read",
                 hint: "Write as the first line: versiongate: \(PolicyDocument.format)"
             )
-            return
         }
         guard case .scalar(let text, _) = value.content, text == String(PolicyDocument.format) else {
-            fault(
+            return fault(
                 value.position, "this program reads format \(PolicyDocument.format) of policy files",
                 hint: "Use the program that wrote the file, or write: versiongate: \(PolicyDocument.format)"
             )
-            return
         }
     }
 
     // MARK: - Rows
 
     /// The row that others stand in.
-    private struct Owner {
-        let name: String
-        let position: FilePosition
-    }
+    private typealias Owner = (name: String, position: FilePosition)
 
     /// Reads rows of a table.
     ///
@@ -101,7 +95,7 @@ struct PolicyDocumentReader {
             {
                 fault(
                     key.position, "\(name): it is already there, as \(spelled)",
-                    hint: "Case does not count in bundles; leave one of the two out."
+                    hint: "Case is ignored in bundles; leave one of the two out."
                 )
                 return nil
             }
@@ -115,32 +109,25 @@ struct PolicyDocumentReader {
         guard let members = mapping(node, what: name, example: known.prefix(3).joined(separator: ", ")) else {
             return nil
         }
-        for (key, value) in members {
-            if let column = columns.first(where: { $0.name == key.text }) {
+        for (key, _) in members where !known.contains(key.text) { unknown(key, in: name, known: known) }
+        for column in columns {
+            if let (key, value) = members.first(where: { $0.key.text == column.name }) {
                 read(column, value, at: value.isAbsent ? key.position : value.position, what: name, into: &row)
-            } else if !known.contains(key.text) {
-                unknown(key, in: name, known: known)
+            } else if column.defaultValue == nil {
+                missing(column, row.positions.row, in: name)
             }
-        }
-        for column in columns
-        where column.defaultValue == nil && !members.contains(where: { $0.key.text == column.name }) {
-            fault(
-                row.positions.row, "\(name): \(column.name) is missing", hint: "Add: \(column.name): \(column.example)"
-            )
         }
         for child in nesting.children {
             guard let (_, value) = members.first(where: { $0.key.text == child.key }) else { continue }
-            let owner = Owner(name: name, position: row.positions.row)
+            let owner = (name: name, position: row.positions.row)
             row.children[child.table] = read(child, value, what: "\(name): \(child.key)", owner: owner)
         }
         if let position = row.positions.columns["rollout"], !(row.children[.rolloutSteps] ?? []).isEmpty,
             row.values["rollout"] != .percentage(.zero)
         {
-            fault(
-                position, "\(name): rollout beside steps",
-                hint:
-                    "Leave rollout out: before its first step a rule reaches nobody. For a share until then, add a step."
-            )
+            let hint =
+                "Leave rollout out: before its first step a rule reaches nobody. For a share until then, add a step."
+            fault(position, "\(name): rollout beside steps", hint: hint)
         }
         return row
     }

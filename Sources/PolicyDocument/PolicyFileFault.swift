@@ -5,9 +5,7 @@ package struct PolicyFileFault: Error, Sendable, Hashable {
     package let hint: String?
 
     package init(_ position: FilePosition, _ message: String, hint: String? = nil) {
-        self.position = position
-        self.message = message
-        self.hint = hint
+        (self.position, self.message, self.hint) = (position, message, hint)
     }
 
     /// The fault as compilers report theirs: `FILE:LINE:COLUMN: message`, and the hint on a line of its own.
@@ -27,8 +25,7 @@ package struct FilePosition: Sendable, Hashable, Comparable, CustomStringConvert
     package let column: Int
 
     package init(line: Int, column: Int) {
-        self.line = line
-        self.column = column
+        (self.line, self.column) = (line, column)
     }
 
     static let start = FilePosition(line: 1, column: 1)

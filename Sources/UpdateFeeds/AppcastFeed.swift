@@ -12,7 +12,7 @@ enum AppcastFeed {
     static let carriedToFlutter = CarriedFormat(naming: .numbers(upTo: 3), needsLink: true)
     static let carriedToSparkle = CarriedFormat(
         naming: .build, systems: .always,
-        lostLockout: "Nobody is locked out: clients cannot skip the update, and go on.", needsLink: true
+        lostLockout: "Nobody is locked out: clients cannot skip the update, but the app keeps working.", needsLink: true
     )
 
     static func text(_ source: FeedSource) -> String {
@@ -23,7 +23,7 @@ enum AppcastFeed {
             // The same elements mean different things to the two.
             case nil: [XMLElement]()
             }
-        let channel = XMLElement("channel", [XMLElement("title", text: source.app?.name ?? "")] + items)
+        let channel = XMLElement("channel", [], [XMLElement("title", text: source.app?.name ?? "")] + items)
         return XMLElement(
             "rss", [("version", "2.0"), ("xmlns:sparkle", "http://www.andymatuschak.org/xml-namespaces/sparkle")],
             [channel]
@@ -42,12 +42,12 @@ enum AppcastFeed {
             else { return [] }
             func item(_ version: String, _ announced: AnnouncedVersion, isCritical: Bool) -> XMLElement {
                 XMLElement(
-                    "item",
+                    "item", [],
                     [
                         XMLElement("title", text: announced.message.title),
                         XMLElement("description", text: source.notes(of: announced, on: platform)),
                         announced.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
-                        isCritical ? XMLElement("sparkle:tags", [XMLElement("sparkle:criticalUpdate")]) : nil,
+                        isCritical ? XMLElement("sparkle:tags", [], [XMLElement("sparkle:criticalUpdate")]) : nil,
                         XMLElement(
                             "enclosure",
                             [
@@ -71,7 +71,7 @@ enum AppcastFeed {
         return [some, every].compactMap { said in
             guard let said, let prompt = said.prompt, let build = prompt.buildNumber else { return nil }
             return XMLElement(
-                "item",
+                "item", [],
                 [
                     XMLElement("title", text: prompt.message.title),
                     XMLElement("link", text: link),
@@ -99,13 +99,10 @@ enum FeedDate {
     ]
 
     static func text(_ time: Timestamp) -> String {
-        let seconds = time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
-        let days = seconds.flooredQuotient(by: 86_400)
-        let date = CivilDate(daysSince1970: days)
-        let second = seconds - days * 86_400
-        func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+        let (date, second, _) = time.parts
+        let days = date.daysSince1970
         let weekday = weekdays[Int(days - days.flooredQuotient(by: 7) * 7)]
-        let clock = [second / 3600, second / 60 % 60, second % 60].map(two).joined(separator: ":")
-        return "\(weekday), \(two(date.day)) \(months[Int(date.month) - 1]) \(date.year) \(clock) +0000"
+        let clock = [second / 3600, second / 60 % 60, second % 60].map { String($0, padded: 2) }.joined(separator: ":")
+        return "\(weekday), \(String(date.day, padded: 2)) \(months[Int(date.month) - 1]) \(date.year) \(clock) +0000"
     }
 }

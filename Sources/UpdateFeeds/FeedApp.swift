@@ -1,9 +1,9 @@
-import UpdatePolicy
+package import UpdatePolicy
 
-struct FeedApp {
-    let bundle: String
+package struct FeedApp {
+    package let bundle: String
     /// The name, else the bundle.
-    let name: String
+    package let name: String
     let storeID: Int64?
     /// Who sells the app, else its name.
     let seller: String
@@ -35,7 +35,7 @@ struct FeedApp {
 
     /// The platform of a question, else that of its User-Agent, which on all of Apple's systems is the same: it says iOS where the
     /// app is on none of the others. `nil` where neither tells.
-    func platform(of question: FeedQuestion) -> String? {
+    package func platform(of question: FeedQuestion) -> String? {
         if let platform = question.platform { return platform }
         guard question.agentPlatform == "ios" else { return question.agentPlatform }
         let known = Set(platforms + links.map { Platform($0.platform).name })
@@ -48,7 +48,7 @@ struct FeedApp {
     }
 
     /// The notes of a version on a platform in the best language; `nil` where there are none.
-    func notes(of version: AppVersion, on platform: String, in language: LanguageTag?) -> String? {
+    package func notes(of version: AppVersion, on platform: String, in language: LanguageTag?) -> String? {
         releases.lazy.filter { Platform($0.platform) == Platform(platform) && AppVersion($0.version) == version }
             .compactMap { notes(of: $0, in: language) }.first
     }
@@ -61,18 +61,16 @@ struct FeedApp {
     }
 
     /// The versions below one on a platform that have notes, each with those of its first release that has some and that
-    /// clients everywhere, or in a region, can get; sorted.
-    func notedVersions(
-        below version: AppVersion,
-        on platform: String,
-        in language: LanguageTag?,
-        region: String?,
-        at time: Timestamp
-    ) -> [(version: AppVersion, notes: String)] {
+    /// clients everywhere, or in the region of a question, can get; sorted.
+    func notedVersions(below version: AppVersion, on platform: String, for question: FeedQuestion, at time: Timestamp)
+        -> [(version: AppVersion, notes: String)]
+    {
+        let region = question.member("region").flatMap { Region(locale: $0) }?.code
         let noted = releases.compactMap { release -> (AppVersion, String)? in
             guard Platform(release.platform) == Platform(platform), release.isLive(at: time),
                 release.regions.map({ regions in region.map(regions.contains) ?? false }) ?? true,
-                let own = AppVersion(release.version), own < version, let text = notes(of: release, in: language)
+                let own = AppVersion(release.version), own < version,
+                let text = notes(of: release, in: question.language)
             else { return nil }
             return (own, text)
         }

@@ -9,7 +9,7 @@ package struct FeedDocument: Sendable, Equatable {
 
     /// The document that answers a question: what a policy says, else one that its client takes as no news.
     ///
-    /// That of a question without a format is empty: ``FeedSummary`` has what templates make theirs of.
+    /// That of a question without a format is empty: templates make theirs of a ``FeedSource``.
     package init(answering question: FeedQuestion, by policy: CompiledPolicy?, at time: Timestamp) {
         let source = FeedSource(question, policy, time)
         let text =
@@ -28,65 +28,48 @@ package struct FeedDocument: Sendable, Equatable {
 }
 
 /// What documents are made of: the app of a question, and what the policy says to its clients.
-struct FeedSource {
+package struct FeedSource {
+    package let app: FeedApp?
     let question: FeedQuestion
-    let app: FeedApp?
     private let policy: CompiledPolicy?
     let time: Timestamp
 
-    init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
-        self.question = question
-        self.policy = policy
-        self.time = time
+    package init(_ question: FeedQuestion, _ policy: CompiledPolicy?, _ time: Timestamp) {
+        (self.question, self.policy, self.time) = (question, policy, time)
         app = policy.flatMap { FeedApp(question, in: $0) }
     }
 
-    /// Asks the policy about the clients of the question on a platform; `nil` where it has nothing about the app.
-    private func asking<Answer>(
-        about platform: String,
-        _ answer: (CompiledPolicy, Client, _ systemFamily: String?) -> Answer?
-    ) -> Answer? {
-        guard let app, let policy, let client = question.client(of: app.bundle, on: platform) else { return nil }
-        return answer(policy, client, question.systemFamily(on: platform))
+    /// What asks the policy about the clients of the question on a platform, in versions that a format can name; `nil` where
+    /// it has nothing about the app.
+    private func announcer(on platform: String, naming: VersionNaming = .any) -> Announcer? {
+        guard let app, let client = question.client(of: app.bundle, on: platform) else { return nil }
+        let family = question.systemFamily(on: platform)
+        return policy?.announcer(for: client, systemFamily: family, at: time, where: naming.canName)
     }
 
     /// What the policy says to every client on a platform, in versions that a format can name; `nil` where it says nothing.
-    func announcement(on platform: String, naming: VersionNaming) -> Announcement? {
-        asking(about: platform) { policy, client, family in
-            policy.announcement(for: client, systemFamily: family, at: time, where: naming.canName)
-        }
+    package func announcement(on platform: String, naming: VersionNaming) -> Announcement? {
+        announcer(on: platform, naming: naming)?.announcement()
     }
 
     /// What every client on a platform is told and, where the document can say it, what clients from a system on are told.
     func announcements(_ format: CarriedFormat, on platform: String, naming: VersionNaming? = nil) -> (
         some: Announcement?, every: Announcement?
     ) {
-        let naming = naming ?? format.naming
-        guard let every = announcement(on: platform, naming: naming) else { return (nil, nil) }
+        guard let announcer = announcer(on: platform, naming: naming ?? format.naming) else { return (nil, nil) }
+        let every = announcer.announcement()
         let hasRoom = format.systems == .always || format.systems == .unlessLimited && every.prompt?.shows == nil
-        guard hasRoom else { return (nil, every) }
-        let some = asking(about: platform) { policy, client, family in
-            policy.announcementForSomeSystems(
-                beyond: every, for: client, systemFamily: family, at: time, where: naming.canName
-            )
-        }
-        return (some, every)
+        return (hasRoom ? announcer.announcementForSomeSystems(beyond: every) : nil, every)
     }
 
     /// The messages that every client of the question is sent; `nil` where they are too large for a document.
-    func messages(on platform: String) -> [Message]? {
-        let messages = asking(about: platform) { policy, client, family in
-            Optional.some(policy.certainMessages(for: client, systemFamily: family, at: time))
-        }
-        return messages ?? []
+    package func messages(on platform: String) -> [Message]? {
+        guard let announcer = announcer(on: platform) else { return [] }
+        return announcer.certainMessages()
     }
 
     /// The rules that some client of the question may be sent, in the order of messages.
-    func rules(on platform: String) -> [Rule] {
-        asking(about: platform) { policy, client, family in
-            policy.rulesInForce(for: client, systemFamily: family, at: time)
-        } ?? []
-    }
+    func rules(on platform: String) -> [Rule] { announcer(on: platform)?.possibleRules() ?? [] }
 
     /// The notes of an announced version, else the text of the message that announces it.
     func notes(of announced: AnnouncedVersion, on platform: String) -> String {
@@ -115,7 +98,7 @@ struct CarriedFormat: Sendable {
 }
 
 /// The versions that the clients of a format can be told.
-enum VersionNaming: Sendable {
+package enum VersionNaming: Sendable {
     /// Any: the client compares as the policy does.
     case any
     /// Numbers with dots, up to so many of them, each up to a greatest one, which may be another behind the first; without

@@ -20,7 +20,7 @@ extension FeedLoss {
         guard let app = source.app else { return [] }
         let readers = Reader.all(question, app)
         return readers.flatMap { reader in
-            reader.losses(source, app, policy).map { key, reason in
+            reader.losses(source, app).map { key, reason in
                 FeedLoss(key: key, platform: readers.count > 1 ? reader.platform : nil, reason: reason)
             }
         }
@@ -36,68 +36,55 @@ private struct Reader {
     /// Those that read the answer to a question, on the platforms that the app is on.
     static func all(_ question: FeedQuestion, _ app: FeedApp) -> [Reader] {
         let asked = question.platform.map { Platform($0).name }
-        let platforms: [String]
-        switch question.format {
-        case .iVersion, .updates, .lookup: platforms = [asked ?? "ios"]
-        case .princeOfVersions: platforms = ["android", asked == "macos" ? "macos" : "ios"]
-        case .appcast where question.reader == .sparkle: platforms = [asked ?? "macos"]
-        case .appcast: platforms = asked.map { [$0] } ?? app.platforms
-        case nil: platforms = [app.platform(of: question) ?? ""]
-        }
-        let known = platforms.filter(app.platforms.contains)
-        return (known.isEmpty ? Array(platforms.prefix(1)) : known).map { platform in
-            Reader(format: question.format, platform: platform, carried: carried(by: question, to: platform))
-        }
-    }
-
-    private static func carried(by question: FeedQuestion, to platform: String) -> CarriedFormat {
-        switch question.format {
-        case .iVersion: IVersionFeed.carried
-        case .updates: UpdatesFeed.carried
-        case .princeOfVersions:
-            platform == "android" ? PrinceOfVersionsFeed.carriedOnAndroid : PrinceOfVersionsFeed.carried
-        case .lookup: LookupFeed.carried
-        case .appcast: question.reader == .sparkle ? AppcastFeed.carriedToSparkle : AppcastFeed.carriedToFlutter
-        case nil: CarriedFormat(naming: .any)
+        let readers: [(platform: String, carried: CarriedFormat)] =
+            switch question.format {
+            case .iVersion: [(asked ?? "ios", IVersionFeed.carried)]
+            case .updates: [(asked ?? "ios", UpdatesFeed.carried)]
+            case .lookup: [(asked ?? "ios", LookupFeed.carried)]
+            case .princeOfVersions:
+                [
+                    ("android", PrinceOfVersionsFeed.carriedOnAndroid),
+                    (asked == "macos" ? "macos" : "ios", PrinceOfVersionsFeed.carried),
+                ]
+            case .appcast where question.reader == .sparkle: [(asked ?? "macos", AppcastFeed.carriedToSparkle)]
+            case .appcast: (asked.map { [$0] } ?? app.platforms).map { ($0, AppcastFeed.carriedToFlutter) }
+            case nil: [(app.platform(of: question) ?? "", CarriedFormat(naming: .any))]
+            }
+        let known = readers.filter { app.platforms.contains($0.platform) }
+        return (known.isEmpty ? Array(readers.prefix(1)) : known).map { platform, carried in
+            Reader(format: question.format, platform: platform, carried: carried)
         }
     }
 
     /// What is lost of each rule that some client of the platform may be sent.
-    func losses(_ source: FeedSource, _ app: FeedApp, _ policy: CompiledPolicy) -> [(key: String, reason: String)] {
+    func losses(_ source: FeedSource, _ app: FeedApp) -> [(key: String, reason: String)] {
         let rules = source.rules(on: platform)
         if let obstacle = obstacle(source, app) { return rules.map { ($0.key, obstacle) } }
         let said = announcements(source, carried.naming)
         let messages = format == nil ? source.messages(on: platform) ?? [] : []
         return rules.compactMap { rule in
             func announcing(_ version: (Announcement) -> AnnouncedVersion?) -> [Announcement] {
-                said.filter { version($0)?.rules.contains { policy.key(of: $0) == rule.key } ?? false }
+                said.filter { version($0)?.rules.contains { $0.key == rule.key } ?? false }
             }
             let message = messages.first { $0.id == rule.key }
-            if message == nil, let reason = unannounced(rule, announcing(\.prompt), source, policy) {
+            if message == nil, let reason = unannounced(rule, announcing(\.prompt), source) {
                 return (rule.key, reason)
             }
             let demanding = announcing(\.floor).filter { $0.leastSystem == nil || carried.demandsBySystem }
             let isDemanded = !demanding.isEmpty && carried.lostLockout == nil || message?.lockout ?? false
-            return rule.lockout && !isDemanded
-                ? (
-                    rule.key,
-                    carried.lostLockout
-                        ?? "The lockout is left out: as far as is known, not every client has a way out."
-                ) : nil
+            if !rule.lockout || isDemanded { return nil }
+            return (
+                rule.key,
+                carried.lostLockout ?? "The lockout is left out: as far as is known, not every client has a way out."
+            )
         }
     }
 
     /// Why nobody, or not everybody, is told what a rule says; `nil` where everybody is.
-    private func unannounced(
-        _ rule: Rule,
-        _ announcing: [Announcement],
-        _ source: FeedSource,
-        _ policy: CompiledPolicy
-    ) -> String? {
+    private func unannounced(_ rule: Rule, _ announcing: [Announcement], _ source: FeedSource) -> String? {
         guard let last = announcing.last else {
-            let unnamed = announcements(source, .any).compactMap(\.prompt).first { version in
-                version.rules.contains { policy.key(of: $0) == rule.key }
-            }
+            let prompts = announcements(source, .any).compactMap(\.prompt)
+            let unnamed = prompts.first { $0.rules.contains { $0.key == rule.key } }
             return unnamed.map(obstacle(to:)) ?? reason(rule, source)
         }
         let range = rule.target == nil ? rule.versions.flatMap { VersionRange($0) } : nil

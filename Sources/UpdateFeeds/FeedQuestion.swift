@@ -1,4 +1,4 @@
-import UpdatePolicy
+package import UpdatePolicy
 
 /// What a request for a feed says about the clients that will read the document.
 package struct FeedQuestion: Sendable {
@@ -30,7 +30,7 @@ package struct FeedQuestion: Sendable {
     /// - Parameters:
     ///   - bundle: The bundle in the path, if the route has one.
     ///   - country: The country that a look-up's path begins with.
-    ///   - query: The decoded members of the query. Where one is there twice, the first counts.
+    ///   - query: The decoded members of the query. Where one appears twice, the first counts.
     package init(
         format: FeedFormat?,
         bundle: String? = nil,
@@ -105,7 +105,7 @@ package struct FeedQuestion: Sendable {
 
     func member(_ name: String) -> String? { members.first { $0.name == name }?.value }
 
-    var language: LanguageTag? { member("language").map { LanguageTag($0) } }
+    package var language: LanguageTag? { member("language").map { LanguageTag($0) } }
 
     /// The numbers that the version of the system begins with, as an Apple User-Agent tells them by the kernel's.
     func systemFamily(on platform: String) -> String? {

@@ -17,12 +17,8 @@ enum IVersionFeed {
         var entries: [XMLElement] = []
         if let prompt = source.announcement(on: platform, naming: carried.naming)?.prompt, let app = source.app {
             let version = prompt.version.text
-            let language = source.question.language
             // Only versions of as many numbers: to iVersion 1.2.0 is newer than 1.2, and 1.2-beta too.
-            let noted = app.notedVersions(
-                below: prompt.version, on: platform, in: language,
-                region: source.question.member("region").flatMap { Region(locale: $0) }?.code, at: source.time
-            )
+            let noted = app.notedVersions(below: prompt.version, on: platform, for: source.question, at: source.time)
             let older = noted.filter {
                 $0.version.text.allSatisfy { "0123456789.".contains($0) }
                     && count(of: $0.version.text) == count(of: version)
@@ -35,14 +31,14 @@ enum IVersionFeed {
             for other in newest.reversed() { entries += entry(other.version.text, other.notes) }
             entries += entry(version, source.notes(of: prompt, on: platform))
         }
-        return XMLElement("plist", [("version", "1.0")], [XMLElement("dict", entries)]).document(
+        return XMLElement("plist", [("version", "1.0")], [XMLElement("dict", [], entries)]).document(
             type: #"<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "#
                 + #""http://www.apple.com/DTDs/PropertyList-1.0.dtd">"#
         )
     }
 
     private static func entry(_ version: String, _ notes: String) -> [XMLElement] {
-        [XMLElement("key", text: version), XMLElement("array", [XMLElement("string", text: notes)])]
+        [XMLElement("key", text: version), XMLElement("array", [], [XMLElement("string", text: notes)])]
     }
 
     private static func count(of version: String) -> Int { version.split(separator: ".").count }

@@ -18,33 +18,31 @@ enum LookupFeed {
             let said = source.announcement(on: platform, naming: carried.naming), let prompt = said.prompt,
             let liveAt = prompt.release.liveAt
         else { return results([]) }
-        let notes = source.notes(of: prompt, on: platform)
         let date = seconds(liveAt)
-        let floor = said.floor?.version.text
         return results([
-            .object([
-                ("wrapperType", .string("software")),
-                ("kind", .string(Platform(platform).name == "macos" ? "mac-software" : "software")),
-                ("trackId", .integer(storeID)),
-                ("trackName", .string(app.name)),
-                ("bundleId", .string(app.bundle)),
-                ("version", .string(prompt.version.text)),
-                ("minimumOsVersion", .string(prompt.release.minOS ?? "1.0")),
-                ("currentVersionReleaseDate", .string(date)),
-                ("releaseDate", .string(date)),
-                ("releaseNotes", .string(notes)),
-                ("trackViewUrl", .string(link)),
-                ("description", .string(floor.map { "[:mav: \($0)-0]" } ?? "")),
-                ("sellerName", .string(app.seller)),
-                ("artistName", .string(app.seller)),
-                ("price", .integer(0)),
-                ("formattedPrice", .string("Free")),
+            .members([
+                "wrapperType": "software",
+                "kind": Platform(platform).name == "macos" ? "mac-software" : "software",
+                "trackId": storeID,
+                "trackName": app.name,
+                "bundleId": app.bundle,
+                "version": prompt.version.text,
+                "minimumOsVersion": prompt.release.minOS ?? "1.0",
+                "currentVersionReleaseDate": date,
+                "releaseDate": date,
+                "releaseNotes": source.notes(of: prompt, on: platform),
+                "trackViewUrl": link,
+                "description": said.floor.map { "[:mav: \($0.version.text)-0]" } ?? "",
+                "sellerName": app.seller,
+                "artistName": app.seller,
+                "price": 0,
+                "formattedPrice": "Free",
             ])
         ])
     }
 
     private static func results(_ results: [JSONValue]) -> String {
-        JSONValue.object([("resultCount", .integer(Int64(results.count))), ("results", .array(results))]).text
+        JSONValue.members(["resultCount": results.count, "results": results]).text
     }
 
     /// A time without a fraction of a second, which Siren cannot read.

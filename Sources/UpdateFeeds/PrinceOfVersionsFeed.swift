@@ -34,28 +34,26 @@ enum PrinceOfVersionsFeed {
         least: String?,
         _ platform: String
     ) -> JSONValue {
-        .object([
-            ("required_version", said?.floor.map { .string($0.version.text) }),
-            ("last_version_available", .string(said?.prompt?.version.text ?? "0.0.0")),
-            ("notify_last_version_frequency", frequency(said)),
-            ("requirements", least.map { .object([("required_os_version", .string($0))]) }),
-            ("meta", meta(source, said, platform)),
+        .members([
+            "required_version": said?.floor?.version.text,
+            "last_version_available": said?.prompt?.version.text ?? "0.0.0",
+            "notify_last_version_frequency": frequency(said),
+            "requirements": least.map { JSONValue.members(["required_os_version": $0]) },
+            "meta": meta(source, said, platform),
         ])
     }
 
     /// The client shows a version at every start or once.
-    private static func frequency(_ said: Announcement?) -> JSONValue {
-        .string(said?.prompt?.shows == nil ? "ALWAYS" : "ONCE")
-    }
+    private static func frequency(_ said: Announcement?) -> String { said?.prompt?.shows == nil ? "ALWAYS" : "ONCE" }
 
     /// Texts of the message, flat: an object in it makes the client lose the whole array.
     private static func meta(_ source: FeedSource, _ said: Announcement?, _ platform: String) -> JSONValue {
         guard let prompt = said?.prompt else { return .object([]) }
-        return .object([
-            ("title", .string(prompt.message.title)),
-            ("text", .string(prompt.message.text)),
-            ("notes", .string(source.notes(of: prompt, on: platform))),
-            ("link", source.app?.webLink(on: platform).map { .string($0) }),
+        return .members([
+            "title": prompt.message.title,
+            "text": prompt.message.text,
+            "notes": source.notes(of: prompt, on: platform),
+            "link": source.app?.webLink(on: platform),
         ])
     }
 
@@ -63,13 +61,11 @@ enum PrinceOfVersionsFeed {
     ///
     /// - Parameter suffix: What follows the version that is demanded.
     private static func oldConfiguration(_ said: Announcement?, suffix: String = "") -> JSONValue {
-        let version = said?.prompt.map { threeParts($0) }
-        return .object([
-            ("minimum_version", said?.floor.map { .string(threeParts($0) + suffix) }),
-            (
-                "latest_version",
-                .object([("version", .string(version ?? "0.0.0")), ("notification_type", frequency(said))])
-            ),
+        .members([
+            "minimum_version": said?.floor.map { threeParts($0) + suffix },
+            "latest_version": JSONValue.members([
+                "version": said?.prompt.map(threeParts) ?? "0.0.0", "notification_type": frequency(said),
+            ]),
         ])
     }
 
@@ -84,19 +80,12 @@ enum PrinceOfVersionsFeed {
         let every = source.announcement(on: "android", naming: carriedOnAndroid.naming)
         // Before 4.0 it took 1.2.0-play for older than 1.2.0, and nothing is older than 1.2.0-0.
         let before = oldConfiguration(source.announcement(on: "android", naming: carried.naming), suffix: "-0")
-        return [
-            ("android", before),
-            (
-                "android2",
-                .array([
-                    .object([
-                        ("required_version", every?.floor?.buildNumber.map { .integer($0) }),
-                        ("last_version_available", .integer(every?.prompt?.buildNumber ?? 0)),
-                        ("notify_last_version_frequency", frequency(every)),
-                        ("meta", meta(source, every, "android")),
-                    ])
-                ])
-            ),
-        ]
+        let configuration = JSONValue.members([
+            "required_version": every?.floor?.buildNumber,
+            "last_version_available": every?.prompt?.buildNumber ?? 0,
+            "notify_last_version_frequency": frequency(every),
+            "meta": meta(source, every, "android"),
+        ])
+        return [("android", before), ("android2", .array([configuration]))]
     }
 }

@@ -18,30 +18,26 @@ enum UpdatesFeed {
         let platform = source.question.platform ?? "ios"
         let (some, every) = source.announcements(carried, on: platform)
         guard let said = some ?? every, let prompt = said.prompt else {
-            return JSONValue.object([("updates", .object([("check-for", .string("never"))]))]).text
+            return JSONValue.members(["updates": JSONValue.members(["check-for": "never"])]).text
         }
         let (optional, required) = (some == nil ? nil : every?.prompt, every?.floor)
         // It compares three numbers unless it is told to compare all.
         let hasMore = [prompt, optional, required].contains { announced in
             announced.map { $0.version.text.split(separator: ".").count > 3 } ?? false
         }
-        return JSONValue.object([
-            (
-                "updates",
-                .object([
-                    ("check-for", .string("manually")),
-                    ("notify", .string(prompt.shows.map { limits[Int(mostShows($0)) - 1] } ?? "always")),
-                    ("comparing", .integer(hasMore ? 8 : 4)),
-                    ("update-type", .string("soft")),
-                    ("version", .string(prompt.version.text)),
-                    ("min-os-required", .string(said.leastSystem?.text ?? "")),
-                    ("min-optional-app-version", optional.map { .string($0.version.text) }),
-                    ("min-required-app-version", required.map { .string($0.version.text) }),
-                    ("release-notes", .string(source.notes(of: prompt, on: platform))),
-                    ("app-store-id", source.app?.storeID.map { .string(String($0)) }),
-                ])
-            )
-        ]).text
+        let updates = JSONValue.members([
+            "check-for": "manually",
+            "notify": prompt.shows.map { limits[Int(mostShows($0)) - 1] } ?? "always",
+            "comparing": hasMore ? 8 : 4,
+            "update-type": "soft",
+            "version": prompt.version.text,
+            "min-os-required": said.leastSystem?.text ?? "",
+            "min-optional-app-version": optional?.version.text,
+            "min-required-app-version": required?.version.text,
+            "release-notes": source.notes(of: prompt, on: platform),
+            "app-store-id": source.app?.storeID.map { String($0) },
+        ])
+        return JSONValue.members(["updates": updates]).text
     }
 
     /// The words for once, twice and so on.

@@ -2,20 +2,18 @@ import UpdatePolicy
 
 struct XMLElement {
     let name: String
-    var attributes: [(name: String, value: String)] = []
-    var text = ""
-    var children: [XMLElement] = []
+    let attributes: [(name: String, value: String)]
+    let text: String
+    let children: [XMLElement]
 
-    init(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String) {
+    init(
+        _ name: String,
+        _ attributes: [(name: String, value: String)] = [],
+        _ children: [XMLElement?] = [],
+        text: String = ""
+    ) {
         (self.name, self.attributes, self.text) = (name, attributes, text)
-    }
-
-    init(_ name: String, _ attributes: [(name: String, value: String)] = [], _ children: [XMLElement?] = []) {
-        (self.name, self.attributes, self.children) = (name, attributes, children.compactMap(\.self))
-    }
-
-    init(_ name: String, _ children: [XMLElement?]) {
-        self.init(name, [], children)
+        self.children = children.compactMap(\.self)
     }
 
     /// A document of this element, behind an XML declaration and perhaps a document type.

@@ -61,6 +61,8 @@ struct MeaningTests {
         let connection = try await TestDatabase.current.connect()
         try await connection.withSession { session in
             let specification = SpecificationSession(session: session)
+            // The conditions that fail, and those of which a sentence is asked.
+            var (failing, told): (Set<Substring>, Set<Substring>) = ([], [])
             for one in cases {
                 try #require(!one.expectations.isEmpty, "\(one.title) has no check")
                 let answered = one.expectations.filter { $0.refused == nil }
@@ -71,15 +73,29 @@ struct MeaningTests {
                         let answers = try specification.answers(to: expectations.map(\.check))
                         for (expected, sql) in zip(expectations, answers) {
                             let check = expected.check
-                            let engine = try Answer(policy, check.client.client(), at: check.time)
+                            let client = try check.client.client()
+                            let engine = try Answer(policy, client, at: check.time)
+                            let sentences = policy.explain(client, at: check.time).map { explanation in
+                                (explanation.key, explanation.sentence(for: client) { "<\($0)>" })
+                            }
+                            for (key, _) in sentences {
+                                guard let name = sql.field("condition", of: key)?.prefix(while: { $0 != "." }) else {
+                                    continue
+                                }
+                                failing.insert(name)
+                                if expected.fields.contains(where: { $0.key == key && $0.name == "says" }) {
+                                    told.insert(name)
+                                }
+                            }
                             let location = Self.location(PolicyCase.path, expected.line)
-                            let faults = expected.faults(sql, engine)
+                            let faults = expected.faults(sql, engine, Dictionary(sentences) { $1 })
                             #expect(faults == [], "\(one.title)\n\(sql)", sourceLocation: location)
                         }
                     }
                 }
                 for expected in one.expectations where expected.refused != nil { refuse(expected, session) }
             }
+            #expect(failing == told)
         }
     }
 
@@ -98,12 +114,15 @@ struct MeaningTests {
 
 extension PolicyCase.Expectation {
     /// What of it does not hold for the answers of SQL and of the engine; empty where all of it does.
-    func faults(_ sql: Answer, _ engine: Answer) -> [String] {
+    ///
+    /// - Parameter sentences: What the engine says of each rule.
+    func faults(_ sql: Answer, _ engine: Answer, _ sentences: [String: String]) -> [String] {
         var faults: [String] = []
         let sent = sql.messages.map { ($0[0]?.string ?? "") + ($0[4] == "true" ? "!" : "") }.joined(separator: " ")
         if sent != self.sent { faults.append("\(sent) is sent") }
-        for field in fields where sql.field(field.name, of: field.key) != field.value {
-            faults.append("\(field.key): \(field.name)=\(sql.field(field.name, of: field.key) ?? "")")
+        for field in fields {
+            let value = field.name == "says" ? sentences[field.key] : sql.field(field.name, of: field.key)
+            if value != field.value { faults.append("\(field.key): \(field.name)=\(value ?? "")") }
         }
         if sql.messages != engine.messages { faults.append("the engine sends\n\(engine)") }
         // jsonb shows such a number in other characters than the client wrote.

@@ -62,56 +62,6 @@ struct RevisionAnswerTests {
         }
     }
 
-    @Test("The policy at a revision does not show what the asking transaction has not committed")
-    func ignoresUncommittedEdits() async throws {
-        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
-        try await connection.execute("INSERT INTO rules (key, title, text) VALUES ('k', 'old', 'x'), ('l', 'old', 'x')")
-        try await connection.transaction { session in
-            try session.execute("UPDATE rules SET title = 'new' WHERE key = 'k'; DELETE FROM rules WHERE key = 'l'")
-            let titles = try session.query(
-                "SELECT string_agg(key || ' ' || title, ', ' ORDER BY key) FROM rows_at(NULL::rules, 1)"
-            )
-            #expect(try titles.value(as: String.self) == "k old, l old")
-        }
-    }
-
-    @Test(
-        "The policy at a revision is refused where there is no such revision, with those that there are",
-        arguments: [-1, 3, .max]
-    )
-    func refusesUnknownRevisions(revision: Int64) async throws {
-        let connection = try await TestDatabase.current.connect(user: "versiongate_admin")
-        try await connection.execute("INSERT INTO apps VALUES ('a')")
-        try await connection.execute("UPDATE apps SET name = 'A'")
-        let error = await #expect(throws: PostgresError.self) {
-            try await PolicyReader.policy(connection, revision: revision)
-        }
-        #expect(error?.message == "there is no revision \(revision)")
-        #expect(error?.hint == "The policy began at revision 0, without any rows, and is at 2 now.")
-    }
-
-    @Test(
-        "The policy at a revision is refused where the history was lost, with the oldest revision that can be rebuilt"
-    )
-    func refusesLostHistory() async throws {
-        let owner = try await TestDatabase.current.connect()
-        for name in 1...6 { try await owner.execute("INSERT INTO apps VALUES ('a\(name)')") }
-        try await owner.execute("DELETE FROM changes WHERE id <= 3")
-        let error = await #expect(throws: PostgresError.self) { try await PolicyReader.policy(owner, revision: 2) }
-        #expect(error?.message == "the history does not reach back to revision 2")
-        #expect(error?.hint == "The oldest revision that can be rebuilt is 3.")
-        #expect(try await PolicyReader.policy(owner, revision: 3).apps.map(\.bundle) == ["a1", "a2", "a3"])
-    }
-
-    @Test("The policy at a revision may not be asked for by the server's role, who does not read the history")
-    func isNotForTheServer() async throws {
-        let server = try await TestDatabase.current.connect(user: "versiongate_server")
-        let error = await #expect(throws: PostgresError.self) {
-            try await server.query("SELECT * FROM rows_at(NULL::rules, 0)")
-        }
-        #expect(error?.sqlState == .insufficientPrivilege)
-    }
-
     private static func edit(
         _ session: PostgresSession,
         _ checks: [Check],

@@ -69,16 +69,16 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "a release is above its own pre-releases", seed: 79, in: "versiongate_internal.release_is_above",
-            "client_version < versiongate_internal.version_family(release_version)",
+            "client_version < version_family(release_version)",
             becomes: "client_version < release_version"
         ),
         SpecificationFault(
             "a release with the client's numbers is above it",
             seed: 13,
             in: "versiongate_internal.release_is_above",
-            "client_version < versiongate_internal.version_family(release_version)",
+            "client_version < version_family(release_version)",
             becomes:
-                "versiongate_internal.version_family(client_version) <= versiongate_internal.version_family(release_version)"
+                "version_family(client_version) <= version_family(release_version)"
         ),
         SpecificationFault(
             "ends of lines are no blanks", seed: 10, in: "versiongate_internal.version_key", "E' \\t\\r\\n'",
@@ -107,7 +107,7 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "the code of a language is not brought into today's form", seed: 1, in: "versiongate_internal.language_tag",
-            "versiongate_internal.current_language(tag)", becomes: "tag"
+            "current_language(tag)", becomes: "tag"
         ),
         SpecificationFault(
             "Macau writes the simplified script", seed: 1, in: "versiongate_internal.current_language",
@@ -144,8 +144,8 @@ extension SpecificationFault {
         SpecificationFault(
             "a target waits for the date of a release and not for its soak", seed: 1,
             in: "versiongate_internal.rule_status_at",
-            "versiongate_internal.time_span(t.soaked_at, (t.release).withdrawn_at)",
-            becomes: "versiongate_internal.time_span((t.release).live_at, (t.release).withdrawn_at)"
+            "time_span(t.soaked_at, (t.release).withdrawn_at)",
+            becomes: "time_span((t.release).live_at, (t.release).withdrawn_at)"
         ),
         SpecificationFault(
             "placeholders are filled in one after the other", seed: 10, in: "versiongate_internal.fill_placeholders",

@@ -124,7 +124,7 @@ struct StatusTests {
     /// The least versions of a range, and some just above them.
     private static func bounds(_ range: String?) -> [String] {
         (range.map { VersionRange($0)?.intervals ?? [] } ?? [.all]).flatMap { interval in
-            var reader = VersionKeyReader(interval.lower)
+            var reader = VersionKeyReader(key: interval.lower)
             let read = reader.numbers()
             let numbers = (read.isEmpty ? ["0"] : read).joined(separator: ".")
             let identifiers = reader.identifiers()

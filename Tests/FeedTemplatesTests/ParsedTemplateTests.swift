@@ -1,11 +1,12 @@
-import FeedTemplates
 import Foundation
 import TestPolicies
 import TestRandom
 import TestSystem
 import Testing
 import UpdateFeeds
-import UpdatePolicy
+
+@testable import FeedTemplates
+@testable import UpdatePolicy
 
 @Suite("Feed templates")
 struct FeedDocumentTests {
@@ -17,15 +18,16 @@ struct FeedDocumentTests {
     ]
 
     private static func values(name: String = awkward, messages: [Message] = messages) -> FeedValues {
-        FeedValues(
-            bundle: "com.example.doto", name: name, storeLink: "https://example.com/?a=1&b=2", prompt: "1.3",
-            floor: "1.2",
-            latest: Release(id: 1, bundle: "com.example.doto", platform: "ios", version: "1.4") {
-                $0.build = "42"
-                $0.liveAt = Timestamp(secondsSince1970: 1_772_366_400)
-            },
-            notes: awkward, messages: messages, revision: 7
-        )
+        FeedValues(members: [
+            "bundle": .text("com.example.doto"), "name": .text(name),
+            "store_link": .text("https://example.com/?a=1&b=2"),
+            "prompt": .text("1.3"), "floor": .text("1.2"), "revision": .text("7"),
+            "latest": .object([
+                "version": .text("1.4"), "build": .text("42"), "live_at": .text("2026-03-01T12:00:00Z"),
+                "notes": .text(awkward),
+            ]),
+            "messages": .list(messages.map(FeedValues.members)),
+        ])
     }
 
     private static func render(
@@ -148,6 +150,33 @@ struct FeedDocumentTests {
         #expect(try Self.render(nested(16)) == "x")
         let fault = #expect(throws: FeedTemplateFault.self) { try Self.render(nested(3_000)) }
         #expect(fault?.message == "more than 16 sections in each other")
+    }
+
+    @Test("A template is checked by the names of everything that a policy can say")
+    func names() throws {
+        func names(_ members: [String: TemplateValue]) -> Set<String> {
+            members.reduce(into: []) { all, member in
+                all.insert(member.key)
+                all.formUnion(names(member.value.members).map { "\(member.key).\($0)" })
+            }
+        }
+        let app = App(bundle: TestPolicy.bundle) {
+            $0.storeLinks = [StoreLink(platform: "ios", link: "https://a.example")]
+        }
+        let release = TestPolicy.release("1.2") {
+            ($0.build, $0.minOS, $0.notes) = ("42", "15", [ReleaseNote(text: "new")])
+        }
+        let rules = [
+            TestPolicy.rule("all") { $0.link = "https://b.example" },
+            TestPolicy.rule("old") { ($0.target, $0.lockout) = ("1.2", true) },
+        ]
+        let policy = try TestPolicy.policy(rules, releases: [release], apps: [app])
+        let query = [(name: "platform", value: "ios"), (name: "os", value: "17")]
+        let question = FeedQuestion(format: nil, bundle: TestPolicy.bundle, query: query)
+        let template = try ParsedTemplate(
+            FeedTemplate(name: "n", contentType: "text/plain", body: "{{#messages}}{{/messages}}"))
+        let values = try #require(FeedValues(answering: question, by: policy, at: TestPolicy.noon, for: template))
+        #expect(names(values.members) == names(FeedValues.shape))
     }
 
     /// The document of a template for an app with so many messages of 16 kB.

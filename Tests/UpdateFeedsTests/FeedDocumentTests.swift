@@ -382,8 +382,9 @@ struct FeedTrapTests {
             var policy = try FeedExample.policy().policy
             change(&policy)
             let question = FeedQuestion(format: nil, bundle: FeedExample.bundle, query: query, userAgent: agent)
-            let summary = FeedSummary(answering: question, by: try CompiledPolicy(policy), at: TestPolicy.noon)
-            return summary?.announcement?.floor?.version.text
+            let source = FeedSource(question, try CompiledPolicy(policy), TestPolicy.noon)
+            let platform = source.app?.platform(of: question) ?? ""
+            return source.announcement(on: platform, naming: .any)?.floor?.version.text
         }
         func isOnIOSAlone(_ policy: inout Policy) {
             policy.releases.removeAll { $0.platform != "ios" }
@@ -571,7 +572,10 @@ struct FeedLossTests {
             (.princeOfVersions, [], nil),
             (.lookup, [], "The lockout is left out, except with upgrader: its clients cannot put the update off."),
             (.appcast, [("for", "flutter")], nil),
-            (.appcast, [("for", "sparkle")], "Nobody is locked out: clients cannot skip the update, and go on."),
+            (
+                .appcast, [("for", "sparkle")],
+                "Nobody is locked out: clients cannot skip the update, but the app keeps working."
+            ),
             (template, [("platform", "ios")], nil),
         ] as [(FeedFormat?, [(name: String, value: String)], String?)] {
             #expect(try losses(format, update, query) == [], "\(query)")

@@ -257,25 +257,29 @@ struct FeedPropertyTests {
             if generator.random.chance(60) { query.append(("platform", platform)) }
             if generator.random.chance(30) { query.append(("version", version)) }
             let question = FeedQuestion(format: nil, bundle: TestPolicy.bundle, query: query, userAgent: agent)
-            guard let summary = FeedSummary(answering: question, by: policy, at: time) else { continue }
+            let source = FeedSource(question, policy, time)
+            guard let app = source.app, let messages = source.messages(on: app.platform(of: question) ?? "") else {
+                continue
+            }
+            let said = source.announcement(on: app.platform(of: question) ?? "", naming: .any)
             let client = try TestPolicy.client([
                 "platform": platform, "version": version, "os": os, "region": generator.random.pick(["JP", "US"]),
                 "install": "install-1", "channel": generator.random.pick(["a", "b"]),
             ])
             let sent = policy.messages(for: client, at: time)
             let own = try #require(client.version)
-            let isPrompted = summary.announcement?.prompt.map { own < $0.version } ?? false
-            let isLockedOut = summary.announcement?.floor.map { own < $0.version } ?? false
+            let isPrompted = said?.prompt.map { own < $0.version } ?? false
+            let isLockedOut = said?.floor.map { own < $0.version } ?? false
             if isPrompted { counts.prompts += 1 }
             if isLockedOut { counts.floors += 1 }
-            counts.messages += summary.messages.count
+            counts.messages += messages.count
             #expect(
                 (!isPrompted || !sent.isEmpty) && (!isLockedOut || sent.contains { $0.lockout })
-                    && summary.messages.allSatisfy { said in
-                        sent.contains { $0.id == said.id && ($0.lockout || !said.lockout) }
+                    && messages.allSatisfy { message in
+                        sent.contains { $0.id == message.id && ($0.lockout || !message.lockout) }
                     },
                 """
-                \(summary) for \(platform) \(version), sent \(sent), asked \(query) by \(agent), \(policy.policy), \
+                \(messages), \(String(describing: said)) for \(platform) \(version), sent \(sent), asked \(query) by \(agent), \(policy.policy), \
                 at \(time), case \(number), seed \(seed)
                 """
             )

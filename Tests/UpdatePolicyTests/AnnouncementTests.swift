@@ -12,7 +12,8 @@ struct AnnouncementTests {
         _ members: KeyValuePairs<String, String> = ["platform": "ios"]
     ) throws -> String {
         let policy = try TestPolicy.policy(rules, releases: releases)
-        let announcement = try #require(policy.announcement(for: TestPolicy.client(members), at: TestPolicy.noon))
+        let announcer = try #require(policy.announcer(for: TestPolicy.client(members), at: TestPolicy.noon))
+        let announcement = announcer.announcement()
         return "\(announcement.prompt?.version.text ?? "-") \(announcement.floor?.version.text ?? "-")"
     }
 
@@ -52,8 +53,8 @@ struct AnnouncementTests {
                 TestPolicy.rule(target) { ($0.target, $0.shows) = (target, shows) }
             }
             let policy = try TestPolicy.policy(rules, releases: Self.twelve)
-            let announcement = try #require(policy.announcement(for: TestPolicy.client(members), at: TestPolicy.noon))
-            return try #require(announcement.prompt).shows
+            let announcer = try #require(policy.announcer(for: TestPolicy.client(members), at: TestPolicy.noon))
+            return try #require(announcer.announcement().prompt).shows
         }
         #expect(try most(nil, nil) == nil)
         #expect(try most(5, 3) == 3)
@@ -101,7 +102,8 @@ struct AnnouncementTests {
         let news = TestPolicy.rule("b")
         func messages(_ rules: [Rule], _ members: KeyValuePairs<String, String>) throws -> [String]? {
             let policy = try TestPolicy.policy(rules, releases: Self.twelve)
-            return policy.certainMessages(for: try TestPolicy.client(members), at: TestPolicy.noon)?.map(\.id)
+            return policy.announcer(for: try TestPolicy.client(members), at: TestPolicy.noon)?.certainMessages()?.map(
+                \.id)
         }
         #expect(try Self.said([TestPolicy.rule("a") { $0.versions = "<1.2" }], Self.twelve, [:]) == "- -")
         #expect(try messages([news], [:]) == ["b"])
@@ -134,9 +136,10 @@ struct AnnouncementTests {
             let policy = try TestPolicy.policy(rules, releases: Self.twelve)
             let client = try TestPolicy.client(["platform": "ios"])
             return CPUTime.least(of: 5) {
-                _ = policy.announcement(for: client, at: TestPolicy.noon) { version, _ in
+                let announcer = policy.announcer(for: client, at: TestPolicy.noon) { version, _ in
                     !version.text.hasPrefix("1.1.9")
                 }
+                _ = announcer?.announcement()
             }
         }
         let (short, long) = (try cost(1), try cost(400))
@@ -171,12 +174,12 @@ struct AnnouncementTests {
         #expect(try Self.said(rules, releases, ["platform": "ios", "os": "17.1"]) == "1.2 -")
         let policy = try TestPolicy.policy(rules, releases: releases)
         let client = try TestPolicy.client(["platform": "ios"])
-        let every = try #require(policy.announcement(for: client, at: TestPolicy.noon))
-        let some = policy.announcementForSomeSystems(beyond: every, for: client, at: TestPolicy.noon)
+        let announcer = try #require(policy.announcer(for: client, at: TestPolicy.noon))
+        let some = announcer.announcementForSomeSystems(beyond: announcer.announcement())
         #expect(some?.prompt?.version.text == "1.2")
         #expect(some?.leastSystem?.text == "17")
         for (family, version) in [("17", "1.2"), ("16", "1.1")] {
-            let announcement = policy.announcement(for: client, systemFamily: family, at: TestPolicy.noon)
+            let announcement = policy.announcer(for: client, systemFamily: family, at: TestPolicy.noon)?.announcement()
             #expect(announcement?.prompt?.version.text == version)
         }
     }
@@ -209,7 +212,8 @@ struct AnnouncementTests {
             } + [TestPolicy.rule("z") { $0.versions = "<0.1" }]
         let releases = [TestPolicy.release("1.0")]
         let policy = try TestPolicy.policy(rules, releases: releases)
-        let announcement = policy.announcement(for: try TestPolicy.client(["platform": "ios"]), at: TestPolicy.noon)
+        let announcer = policy.announcer(for: try TestPolicy.client(["platform": "ios"]), at: TestPolicy.noon)
+        let announcement = announcer?.announcement()
         #expect(announcement?.prompt?.version.text == "0.\(count)")
         #expect(announcement?.prompt?.rules.count == count + 1)
     }
@@ -307,9 +311,10 @@ struct AnnouncementPropertyTests {
                 members.append((name, generator.random.pick(values)))
             }
             let question = try Self.client(members)
-            guard let every = compiled.announcement(for: question, at: time) else { continue }
+            guard let announcer = compiled.announcer(for: question, at: time) else { continue }
             counts.policies += 1
-            let some = compiled.announcementForSomeSystems(beyond: every, for: question, at: time)
+            let every = announcer.announcement()
+            let some = announcer.announcementForSomeSystems(beyond: every)
             for announcement in [every, some].compactMap(\.self) {
                 if announcement.prompt != nil { counts.prompts += 1 }
                 if announcement.floor != nil { counts.floors += 1 }
@@ -346,7 +351,7 @@ struct AnnouncementPropertyTests {
         _ time: Timestamp,
         _ seed: UInt64
     ) throws {
-        let rules = Set(prompt.rules.map { policy.key(of: $0) })
+        let rules = Set(prompt.rules.map(\.key))
         let complete = try Self.client(members)
         let offer = AnnouncementOracle(policy.policy, complete, time).offers(nil, isStrict: false).releases.last
         let isOffered = offer.flatMap { AppVersion($0.version) }.map { $0 >= prompt.version } ?? false
@@ -386,7 +391,7 @@ struct AnnouncementPropertyTests {
                 members.append((name, generator.random.pick(values)))
             }
             let question = try Self.client(members)
-            guard let announcement = compiled.announcement(for: question, at: time) else { continue }
+            guard let announcement = compiled.announcer(for: question, at: time)?.announcement() else { continue }
             if announcement.prompt != nil { counts.prompts += 1 }
             if announcement.floor != nil { counts.floors += 1 }
             for _ in 0..<4 {
@@ -398,7 +403,7 @@ struct AnnouncementPropertyTests {
             let complete = Self.completed(members, leastSystem: nil, isWhole: true, &generator.random)
             let client = try Self.client(complete)
             let messages = compiled.messages(for: client, at: time)
-            let asked = try #require(compiled.announcement(for: client, at: time))
+            let asked = try #require(compiled.announcer(for: client, at: time)).announcement()
             if messages.isEmpty { #expect(asked.prompt == nil, "\(complete), \(policy), seed \(seed)") }
             let aimed = messages.filter { message in policy.rules.contains { $0.key == message.id && $0.target != nil }
             }
@@ -441,7 +446,7 @@ struct AnnouncementPropertyTests {
                 let client = try Self.client(members)
                 let comment: Comment = "\(members) at \(time), \(policy), seed \(seed)"
                 // What is sent to every client is found in another way: each rule is asked for each condition.
-                let certain = compiled.certainMessages(for: client, at: time)?.first(where: \.lockout)?.id
+                let certain = compiled.announcer(for: client, at: time)?.certainMessages()?.first(where: \.lockout)?.id
                 let isListed = policy.apps.contains { $0.bundle == "com.example.doto" }
                 let expected = (isListed ? certain : nil).map { CertainLockout.rule($0) } ?? .open
                 #expect(compiled.lockout(of: client, at: time) == expected, comment)
@@ -473,7 +478,7 @@ struct AnnouncementPropertyTests {
         guard let announced else { return }
         let client = try Self.client(members)
         let sent = policy.messages(for: client, at: time).filter { !isFloor || $0.lockout }.map(\.id)
-        let keys = announced.rules.map { policy.key(of: $0) }
+        let keys = announced.rules.map(\.key)
         #expect(
             keys.allSatisfy(sent.contains),
             "\(announced.version) for \(members) at \(time), \(policy.policy), seed \(seed)"

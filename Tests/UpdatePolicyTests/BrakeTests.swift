@@ -2,7 +2,8 @@ import Foundation
 import TestPolicies
 import TestRandom
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Brake", .computing, .serialized)
 struct BrakeTests {
@@ -65,9 +66,9 @@ struct BrakeTests {
             for _ in 0..<20 {
                 let client = try generator.client()
                 let time = generator.time()
-                let said = braked.announcement(for: client, at: time)
-                let expected = plain.announcement(for: client, at: time)
-                floors += policy.announcement(for: client, at: time)?.floor == nil ? 0 : 1
+                let said = braked.announcer(for: client, at: time)?.announcement()
+                let expected = plain.announcer(for: client, at: time)?.announcement()
+                floors += policy.announcer(for: client, at: time)?.announcement().floor == nil ? 0 : 1
                 #expect(said?.floor == nil, "\(client) at \(time), seed \(seed)")
                 #expect(said?.prompt?.version.text == expected?.prompt?.version.text, "seed \(seed)")
                 #expect(said?.latest == expected?.latest, "seed \(seed)")

@@ -1,6 +1,7 @@
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Client kind")
 struct ClientKindTests {

@@ -1,6 +1,7 @@
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Clients")
 struct ClientTests {
@@ -50,7 +51,7 @@ struct ClientTests {
         } catch {
             #expect(error.member == member.name)
             #expect(error.reason == .wrongType(expected: takesNumbers ? "a string or a number" : "a string"))
-            #expect(error.message.contains("`\(member.name)`"))
+            #expect(error.description.contains("`\(member.name)`"))
         }
     }
 
@@ -71,7 +72,7 @@ struct ClientTests {
         try client.set("e\u{301}", to: .text("decomposed"))
         #expect(client.attribute("é") == "composed")
         #expect(client.attribute("e\u{301}") == "decomposed")
-        #expect(throws: ClientError.missingBundle) { try client.validate() }
+        #expect(throws: ClientError(member: "bundle", reason: .missing)) { try client.validate() }
     }
 
     @Test("Thousands of members are kept apart")
@@ -134,7 +135,7 @@ struct ClientTests {
         do throws(ClientError) {
             try client.set(UTF8Text(name), to: .null)
         } catch {
-            #expect(error.message.utf8.count < 100)
+            #expect(error.description.utf8.count < 100)
         }
     }
 

@@ -1,6 +1,7 @@
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Policy errors")
 struct PolicyErrorTests {
@@ -45,12 +46,12 @@ struct PolicyErrorTests {
         }
     }
 
-    @Test("An app or a rule that is there twice is refused, ASCII case of the app not counted")
+    @Test("An app or a rule that appears twice is refused, ASCII case of the app not counted")
     func duplicates() {
-        #expect(throws: PolicyError(row: "app A.b", reason: "is there twice")) {
+        #expect(throws: PolicyError(row: "app A.b", reason: "appears twice")) {
             try CompiledPolicy(Policy(revision: 1, token: "t", apps: [App(bundle: "a.B"), App(bundle: "A.b")]))
         }
-        #expect(throws: PolicyError(row: "rule r", reason: "is there twice")) {
+        #expect(throws: PolicyError(row: "rule r", reason: "appears twice")) {
             let rules = [TestPolicy.rule("r"), TestPolicy.rule("q"), TestPolicy.rule("r") { $0.position = 5 }]
             return try CompiledPolicy(Policy(revision: 1, token: "t", rules: rules))
         }

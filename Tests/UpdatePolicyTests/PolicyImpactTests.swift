@@ -1,6 +1,7 @@
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Policy impact")
 struct PolicyImpactTests {
@@ -234,7 +235,7 @@ struct PolicyImpactTests {
         let clients = try [("1.2.0-prod", 7), ("1.2b3", 9), ("1.3-beta", 1), ("1.4", 1), ("1.4-dev", 2)].map {
             WeightedClient(try TestPolicy.client(["version": $0]), checks: Int64($1))
         }
-        let preReleases = PreReleaseMatch.matches(among: clients, releases: [TestPolicy.release("v1.2")])
+        let preReleases = PreReleaseMatch.matches(among: clients.map(\.counted), releases: [TestPolicy.release("v1.2")])
         #expect(preReleases.map(\.version.text) == ["1.2b3", "1.2.0-prod", "1.4-dev"])
         #expect(preReleases.map(\.release) == ["v1.2", "v1.2", "1.4"])
         #expect(preReleases.map(\.checks) == [9, 7, 2])

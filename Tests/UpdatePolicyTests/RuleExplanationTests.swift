@@ -1,34 +1,10 @@
 import TestPolicies
 import Testing
-import UpdatePolicy
+
+@testable import UpdatePolicy
 
 @Suite("Rule explanations")
 struct RuleExplanationTests {
-    @Test("A rule for every app reaches an unknown bundle, without a store link")
-    func unknownBundle() throws {
-        var every = TestPolicy.rule("every") { $0.link = "store" }
-        every.bundle = nil
-        every.text = "{app} {target}"
-        let apps = [
-            App(bundle: "a.b") {
-                $0.paused = true
-            },
-            App(bundle: "c.d", name: "{target}") {
-                $0.storeLinks = [StoreLink(platform: "iOS", link: "https://c.d")]
-            },
-        ]
-        let policy = try TestPolicy.policy([every], apps: apps)
-        let unknown = policy.messages(for: try TestPolicy.client(["bundle": "X.Y"]), at: TestPolicy.noon)
-        #expect(unknown == [Message(id: "every", title: "every", text: "X.Y {target}", link: nil, lockout: false)])
-        let known = policy.messages(
-            for: try TestPolicy.client(["bundle": "C.D", "platform": "iPadOS"]),
-            at: TestPolicy.noon
-        )
-        #expect(known.map(\.text) == ["{target} {target}"])
-        #expect(known.map(\.link) == ["https://c.d"])
-        #expect(policy.keys(try TestPolicy.client(["bundle": "a.b"])) == [])
-    }
-
     @Test("A bundle with another letter than an app's is not that app, as for a check")
     func otherLetters() throws {
         let policy = Policy(revision: 1, token: "", apps: [App(bundle: "com.example.dok")])
@@ -63,56 +39,6 @@ struct RuleExplanationTests {
             matches[3] == "\"some\" is for <1.2, iOS, DE or AT, channel beta; this client sent platform ios, version"
                 + " 1.1, region de_DE, channel beta; its installation is at \(Percentage(hundredths: bucket) ?? .zero) % of the"
                 + " 99.99 % that are reached."
-        )
-    }
-
-    @Test("A pause, a final rule, a rollout and a schedule are told")
-    func tells() throws {
-        func told(
-            _ rules: [Rule],
-            _ members: KeyValuePairs<String, String> = [:],
-            paused: Bool = false,
-            at time: Timestamp = TestPolicy.noon
-        ) throws -> [String] {
-            let policy = try TestPolicy.policy(
-                rules,
-                apps: [
-                    App(bundle: TestPolicy.bundle) {
-                        $0.paused = paused
-                    }
-                ])
-            return policy.explain(try TestPolicy.client(members), at: time).map(\.told)
-        }
-        let every = Rule(key: "every", title: "t", text: "t") {
-            $0.lockout = true
-            $0.lockoutWithoutUpdate = true
-        }
-        let paused = "no match, paused: false | true | -"
-        #expect(try told([TestPolicy.rule("own"), every], paused: true) == [paused, paused])
-        let final = [
-            TestPolicy.rule("a") { $0.final = true }, TestPolicy.rule("b"), TestPolicy.rule("c") { $0.versions = "*" },
-        ]
-        #expect(
-            try told(final) == [
-                "sent, -: - | - | -", "after a final rule, final: - | a | -", "no match, versions: * | - | -",
-            ]
-        )
-        let ramp = TestPolicy.rule("ramp") {
-            $0.rollout = Percentage(hundredths: 500) ?? .zero
-            $0.steps = [RolloutStep(at: TestPolicy.hours(1), rollout: .all)]
-        }
-        let install: KeyValuePairs = ["install": "install-2279"]
-        #expect(try told([ramp], install) == ["no match, rollout: bucket < 500 | 2499 | -"])
-        #expect(try told([ramp], install, at: TestPolicy.hours(1)) == ["sent, -: - | - | -"])
-        let schedules = [
-            TestPolicy.rule("a") { $0.startsAt = TestPolicy.hours(1) },
-            TestPolicy.rule("b") { $0.endsAt = TestPolicy.noon },
-        ]
-        #expect(
-            try told(schedules, at: TestPolicy.hours(0, microseconds: 5)) == [
-                "no match, starts_at: from 2026-03-01T13:00:00Z | 2026-03-01T12:00:00.000005Z | -",
-                "no match, ends_at: until 2026-03-01T12:00:00Z | 2026-03-01T12:00:00.000005Z | -",
-            ]
         )
     }
 }

@@ -16,7 +16,19 @@ final class YAMLReader {
     ///
     /// - Returns: The document, nil if there is none, and whether the mark of its end is there.
     static func document(_ bytes: [UInt8]) throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
-        try YAMLReader(bytes).document()
+        let reader = try YAMLReader(bytes)
+        _ = try reader.next()
+        guard try reader.next().type == YAML_DOCUMENT_START_EVENT else { return (nil, false) }
+        let root = try reader.node(reader.next(), depth: 0)
+        let documentEnd = try reader.next()
+        let end = try reader.next()
+        guard end.type == YAML_STREAM_END_EVENT else {
+            throw PolicyFileFault(
+                end.position, "a second document begins here",
+                hint: "A policy is one document: leave the line --- out, or put the parts into one."
+            )
+        }
+        return (root, documentEnd.isMarked)
     }
 
     private init(_ bytes: [UInt8]) throws(PolicyFileFault) {
@@ -41,21 +53,6 @@ final class YAMLReader {
 
     // MARK: - Nodes
 
-    private func document() throws(PolicyFileFault) -> (root: YAMLNode?, hasEndMark: Bool) {
-        _ = try next()
-        guard try next().type == YAML_DOCUMENT_START_EVENT else { return (nil, false) }
-        let root = try node(next(), depth: 0)
-        let documentEnd = try next()
-        let end = try next()
-        guard end.type == YAML_STREAM_END_EVENT else {
-            throw PolicyFileFault(
-                end.position, "a second document begins here",
-                hint: "A policy is one document: leave the line --- out, or put the parts into one."
-            )
-        }
-        return (root, documentEnd.isMarked)
-    }
-
     private func node(_ event: Event, depth: Int) throws(PolicyFileFault) -> YAMLNode {
         if event.type == YAML_SCALAR_EVENT {
             return YAMLNode(content: .scalar(event.text, isPlain: event.isPlain), position: event.position)
@@ -66,9 +63,9 @@ final class YAMLReader {
                 hint: "A policy needs no more than six; check the indentation and the brackets."
             )
         }
-        let isSequence = event.type == YAML_SEQUENCE_START_EVENT
         let content: YAMLNode.Content =
-            isSequence ? .sequence(try sequence(depth: depth + 1)) : .mapping(try mapping(depth: depth + 1))
+            event.type == YAML_SEQUENCE_START_EVENT
+            ? .sequence(try sequence(depth: depth + 1)) : .mapping(try mapping(depth: depth + 1))
         return YAMLNode(content: content, position: event.position)
     }
 
@@ -146,25 +143,23 @@ final class YAMLReader {
         case YAML_DOCUMENT_END_EVENT: event.isMarked = raw.data.document_end.implicit == 0
         default: break
         }
-        let refused: (message: String, hint: String)? =
-            if raw.type == YAML_ALIAS_EVENT {
-                ("an alias", "Write the value out. A text that begins with * goes into quotation marks: \"*\"")
-            } else if event.isPlain, let mark = event.text.first, "“”„‟‘’‚‛«»".contains(mark) {
-                (
-                    "\(mark) is not a YAML quotation mark, so it is part of the text",
-                    "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
-                )
-            } else if anchor != nil {
-                (
-                    "an anchor",
-                    "Write values out where they belong. A text that begins with & goes into quotation marks."
-                )
-            } else if tag != nil {
-                ("a tag", "Values need no types. A text that begins with ! goes into quotation marks.")
-            } else {
-                nil
-            }
-        if let refused { throw PolicyFileFault(event.position, refused.message, hint: refused.hint) }
+        func refused(_ message: String, _ hint: String) -> PolicyFileFault {
+            PolicyFileFault(event.position, message, hint: hint)
+        }
+        if raw.type == YAML_ALIAS_EVENT {
+            throw refused("an alias", "Write the value out. A text that begins with * goes into quotation marks: \"*\"")
+        }
+        if event.isPlain, let mark = event.text.first, "“”„‟‘’‚‛«»".contains(mark) {
+            let hint = "Write \" in its place; a text that begins with \(mark) goes into such marks as well."
+            throw refused("\(mark) is not a YAML quotation mark, so it is part of the text", hint)
+        }
+        if anchor != nil {
+            let hint = "Write values out where they belong. A text that begins with & goes into quotation marks."
+            throw refused("an anchor", hint)
+        }
+        if tag != nil {
+            throw refused("a tag", "Values need no types. A text that begins with ! goes into quotation marks.")
+        }
         return event
     }
 
@@ -184,20 +179,15 @@ final class YAMLReader {
         let context = state.context.map { String(cString: $0) + ", " } ?? ""
         // libyaml notices these late, and reports the position where it noticed.
         if problem == "could not find expected ':'" {
-            return PolicyFileFault(
-                Self.position(state.context_mark),
-                "a key without a colon",
-                hint:
-                    "Write the key, a colon, a space and the value; a text of several lines goes into quotation marks."
-            )
+            let hint =
+                "Write the key, a colon, a space and the value; a text of several lines goes into quotation marks."
+            return PolicyFileFault(Self.position(state.context_mark), "a key without a colon", hint: hint)
         }
         if context.hasPrefix("while scanning a quoted scalar") {
-            return PolicyFileFault(
-                Self.position(state.context_mark),
-                "a quotation mark whose second one is missing",
-                hint:
-                    "End the text with the same mark; inside of it, write '' between ' marks and \\\" between \" marks."
-            )
+            let message = "a quotation mark whose second one is missing"
+            let hint =
+                "End the text with the same mark; inside of it, write '' between ' marks and \\\" between \" marks."
+            return PolicyFileFault(Self.position(state.context_mark), message, hint: hint)
         }
         return PolicyFileFault(
             Self.position(state.problem_mark), "not YAML: \(context)\(problem)",

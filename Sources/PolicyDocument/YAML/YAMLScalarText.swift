@@ -43,9 +43,9 @@ enum YAMLScalarText {
             case "\n": literal += "\\n"
             case "\t": literal += "\\t"
             case _ where isPrintable(scalar): literal.unicodeScalars.append(scalar)
-            case _ where scalar.value <= 0xFF: literal += "\\x" + hex(scalar, width: 2)
-            case _ where scalar.value <= 0xFFFF: literal += "\\u" + hex(scalar, width: 4)
-            default: literal += "\\U" + hex(scalar, width: 8)
+            default:
+                let (letter, width) = scalar.value <= 0xFF ? ("x", 2) : scalar.value <= 0xFFFF ? ("u", 4) : ("U", 8)
+                literal += "\\\(letter)\(String(scalar.value, padded: width, radix: 16, uppercase: true))"
             }
         }
         return literal + "\""
@@ -73,10 +73,5 @@ enum YAMLScalarText {
         case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
         default: false
         }
-    }
-
-    private static func hex(_ scalar: Unicode.Scalar, width: Int) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: width - digits.count) + digits
     }
 }

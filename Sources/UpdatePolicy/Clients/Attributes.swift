@@ -10,6 +10,10 @@ struct Attributes: Sendable {
 
     private static let mostScanned = 16
 
+    /// The most bytes of a name and of a value; an attribute with more counts as not sent.
+    private static let longestName = 128
+    private static let longestValue = 1_024
+
     /// The members, and behind them those of clients before, whose memory is used again.
     private var members: [Member] = []
     private var count = 0
@@ -30,9 +34,7 @@ struct Attributes: Sendable {
     mutating func append(_ name: Range<Int>, _ value: Range<Int>?, in bytes: borrowing ByteWriter) -> Bool {
         guard isNew(name, in: bytes) else { return false }
         var range = TextRange.notSent
-        if let value, !value.isEmpty, value.count <= Client.maximumAttributeValueLength,
-            name.count <= Client.maximumAttributeNameLength
-        {
+        if let value, !value.isEmpty, value.count <= Self.longestValue, name.count <= Self.longestName {
             range = TextRange(value)
             attributeCount &+= 1
         }

@@ -21,23 +21,8 @@ package struct Client: Sendable {
     private var seenFields: UInt16 = 0
     private var otherMembers = Attributes()
 
-    /// The most bytes a bundle may have; a longer one is an error.
-    package static let maximumBundleLength = 255
-
-    /// The most bytes a language, region or platform may have; a longer one counts as not sent.
-    package static let maximumTagLength = 64
-
-    /// The most bytes an install id may have; a longer one counts as not sent.
-    package static let maximumInstallLength = 128
-
     /// The most attributes; more are an error.
     package static let maximumAttributeCount = 64
-
-    /// The most bytes the name of an attribute may have; an attribute with a longer one counts as not sent.
-    package static let maximumAttributeNameLength = 128
-
-    /// The most bytes the value of an attribute may have; an attribute with a longer one counts as not sent.
-    package static let maximumAttributeValueLength = 1_024
 
     /// The install id of clients that have none: iOS gives it to apps that may not track.
     private static let zeroInstall: StaticString = "00000000-0000-0000-0000-000000000000"
@@ -71,9 +56,7 @@ package struct Client: Sendable {
         return attributes
     }
 
-    package func attribute(_ name: UTF8Text) -> UTF8Text? {
-        withAttribute(name) { UTF8Text(decoding: $0) }
-    }
+    package func attribute(_ name: UTF8Text) -> UTF8Text? { withAttribute(name) { UTF8Text(decoding: $0) } }
 
     // MARK: Setting members
 
@@ -111,22 +94,26 @@ package struct Client: Sendable {
         }
     }
 
-    /// Takes over a member of the check that has a meaning of its own.
-    ///
-    /// - Throws: `ClientError` that names the member, where it was set before, is of the wrong type, or is a bundle that
-    ///   is too long.
+    /// Takes over a field.
     package mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
         try set(field, to: value.map { text in text.string.withBytes { append($0) } })
     }
 
     /// Takes over a member by its name, which must be valid UTF-8 among the bytes that were appended.
-    ///
-    /// - Throws: as ``set(_:to:)-(UTF8Text,MemberValue)`` does.
     package mutating func setMember(at name: Range<Int>, to value: MemberRange) throws(ClientError) {
         if let field = withBytes(name, { ClientField(name: $0) }) {
             try set(field, to: value)
         } else {
             try setAttribute(at: name, to: value)
+        }
+    }
+
+    /// Takes over a member whose value is a text, as nearly every one is.
+    package mutating func setMember(at name: Range<Int>, toText text: Range<Int>) throws(ClientError) {
+        if let field = withBytes(name, { ClientField(name: $0) }) {
+            try set(field, toText: text)
+        } else {
+            try setAttribute(at: name, to: .text(text))
         }
     }
 
@@ -146,8 +133,6 @@ package struct Client: Sendable {
     }
 
     /// Takes over a field, whose value must be valid UTF-8 among the bytes that were appended.
-    ///
-    /// - Throws: as ``set(_:to:)-(ClientField,MemberValue)`` does.
     package mutating func set(_ field: ClientField, to value: MemberRange) throws(ClientError) {
         switch value {
         case .text(let text): try set(field, toText: text)
@@ -203,11 +188,8 @@ package struct Client: Sendable {
         withBytes(range) { VersionScanner.key(of: $0) }
     }
 
-    /// Checks that everything required was set.
-    ///
-    /// - Throws: `ClientError.missingBundle`.
     package borrowing func validate() throws(ClientError) {
-        guard has(.bundle) else { throw .missingBundle }
+        guard has(.bundle) else { throw ClientError(member: ClientField.bundle.name, reason: .missing) }
     }
 
     // MARK: Reading fields
@@ -218,9 +200,6 @@ package struct Client: Sendable {
         guard has(field) else { return nil }
         return bytes.withBytes(texts[Int(field.rawValue)].indices, body)
     }
-
-    @inline(__always)
-    var attributeCount: Int { otherMembers.attributeCount }
 
     @inline(__always)
     borrowing func forEachAttribute(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
@@ -239,9 +218,7 @@ package struct Client: Sendable {
         sentFields & 1 &<< UInt16(field.rawValue) != 0
     }
 
-    func text(_ field: ClientField) -> UTF8Text? {
-        withText(field) { UTF8Text(decoding: $0) }
-    }
+    func text(_ field: ClientField) -> UTF8Text? { withText(field) { UTF8Text(decoding: $0) } }
 
     private static func version(_ text: UTF8Text?, _ key: VersionKey?) -> AppVersion? {
         guard let text, let key else { return nil }

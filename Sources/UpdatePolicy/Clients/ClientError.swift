@@ -1,5 +1,5 @@
 /// Why a check cannot be answered: a fault in the members that describe the client.
-package struct ClientError: Error, Sendable, Equatable {
+package struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Reason: Sendable, Equatable {
         /// The value is of another type than this one, told in words: "a string".
         case wrongType(expected: String)
@@ -13,27 +13,16 @@ package struct ClientError: Error, Sendable, Equatable {
     package let member: String
     package let reason: Reason
 
-    package init(member: String, reason: Reason) {
-        self.member = member
-        self.reason = reason
-    }
-
     /// The fault and the member in a sentence; of a long name the first 64 characters.
-    package var message: String {
+    package var description: String {
         let name = member.count > 64 ? member.prefix(64) + "..." : member[...]
-        switch reason {
-        case .wrongType(let expected): return "member `\(name)` must be \(expected)"
-        case .duplicate: return "member `\(name)` is there twice"
-        case .tooLong(let maximum): return "member `\(name)` has more than \(maximum) bytes"
+        return switch reason {
+        case .wrongType(let expected): "member `\(name)` must be \(expected)"
+        case .duplicate: "member `\(name)` appears twice"
+        case .tooLong(let maximum): "member `\(name)` has more than \(maximum) bytes"
         case .tooManyAttributes(let maximum):
-            return "member `\(name)` is one attribute too many; a check may have \(maximum)"
-        case .missing: return "member `\(name)` is missing; it is the app's bundle or package identifier"
+            "member `\(name)` is one attribute too many; a check may have \(maximum)"
+        case .missing: "member `\(name)` is missing; it is the app's bundle or package identifier"
         }
     }
-
-    package static let missingBundle = ClientError(member: "bundle", reason: .missing)
-}
-
-extension ClientError: CustomStringConvertible {
-    package var description: String { message }
 }

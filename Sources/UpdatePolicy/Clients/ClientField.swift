@@ -65,16 +65,14 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
     /// The most bytes that a value may have; a bundle with more is an error, another field with more counts as not sent.
     var maximumLength: Int {
         switch self {
-        case .bundle: Client.maximumBundleLength
-        case .platform, .region, .language: Client.maximumTagLength
-        case .install: Client.maximumInstallLength
+        case .bundle: 255
+        case .platform, .region, .language: 64
+        case .install: 128
         case .version, .build, .os: .max
         }
     }
 
-    var expectedType: String {
-        isVersion ? "a string or a number" : "a string"
-    }
+    var expectedType: String { isVersion ? "a string or a number" : "a string" }
 }
 
 /// The value of a member of a check, as the request has it.

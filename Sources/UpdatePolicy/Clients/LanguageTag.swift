@@ -2,8 +2,9 @@
 ///
 /// Tags compare by their subtags, ASCII case does not count, and `_` is `-`. The code set and the modifier of a POSIX
 /// locale (`de_DE.UTF-8@euro`) are no part of the language and are cut off. What is left is read in today's form.
-package struct LanguageTag: Sendable {
+package struct LanguageTag: Sendable, CustomStringConvertible {
     package let text: String
+    package var description: String { text }
 
     /// The tag in today's form and in lower case, its subtags joined by `-`.
     let normalized: String
@@ -61,9 +62,7 @@ package struct LanguageTag: Sendable {
         let isNormal = text.utf8.allSatisfy {
             !ASCII.isUpper($0) && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "@") && $0 != ASCII.dot
         }
-        guard isNormal else { return ASCII.lowercased(current(hyphenated(text))) }
-        let today = current(text)
-        return today.utf8.contains(where: ASCII.isUpper) ? ASCII.lowercased(today) : today
+        return ASCII.lowercased(current(isNormal ? text : hyphenated(text)))
     }
 
     private static func hyphenated(_ text: String) -> String {
@@ -116,8 +115,4 @@ extension LanguageTag: Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(UTF8Text(normalized))
     }
-}
-
-extension LanguageTag: CustomStringConvertible {
-    package var description: String { text }
 }

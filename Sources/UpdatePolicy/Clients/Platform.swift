@@ -1,9 +1,10 @@
 /// A platform by its name in lower case, such as `ios`, `android` or `macos`.
 ///
 /// `ipados`, `iphone os` and `iphoneos` are `ios`.
-package struct Platform: Sendable, Hashable {
+package struct Platform: Sendable, Hashable, CustomStringConvertible {
     /// The name, in lower case as far as ASCII letters go.
     package let name: String
+    package var description: String { name }
 
     /// Reads a name as a client sends it or a rule holds it; ASCII case does not count.
     package init(_ text: String) {
@@ -17,8 +18,4 @@ package struct Platform: Sendable, Hashable {
     ]
 
     static let otherNamesOfIOS = ["ipados", "iphone os", "iphoneos"]
-}
-
-extension Platform: CustomStringConvertible {
-    package var description: String { name }
 }

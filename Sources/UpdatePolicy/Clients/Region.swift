@@ -1,5 +1,5 @@
 /// A country or territory, as an assigned two-letter code of ISO 3166-1 (or XK, which Kosovo's users send).
-package struct Region: Sendable, Hashable {
+package struct Region: Sendable, Hashable, CustomStringConvertible {
     /// Both letters, the first in the higher byte; never 0.
     let letters: UInt16
 
@@ -25,32 +25,29 @@ package struct Region: Sendable, Hashable {
     /// the first subtag of two letters, in any case, behind the first subtag; one behind a single letter is none.
     /// Everything else (`en`, `us`, `English`, `es-419`, a code that is not assigned) names no country and is `nil`.
     package init?(locale: String) {
-        guard let region = locale.withBytes(Self.read) else { return nil }
+        guard let region = locale.withBytes({ Region(localeBytes: $0) }) else { return nil }
         self = region
     }
 
     init?(localeBytes bytes: UnsafeRawBufferPointer) {
-        guard let region = Self.read(bytes) else { return nil }
-        self = region
-    }
-
-    private static func read(_ bytes: UnsafeRawBufferPointer) -> Region? {
         var start = 0
         var isFirst = true
         while true {
             var end = start
-            while end < bytes.count, !isEnd(bytes[end]), !isSeparator(bytes[end]) { end += 1 }
-            let isLast = end == bytes.count || isEnd(bytes[end])
+            while end < bytes.count, !Self.isEnd(bytes[end]), !Self.isSeparator(bytes[end]) { end += 1 }
+            let isLast = end == bytes.count || Self.isEnd(bytes[end])
             let length = end - start
             if isFirst {
                 if isLast {
                     guard length == 2, ASCII.isUpper(bytes[0]), ASCII.isUpper(bytes[1]) else { return nil }
-                    return Region(bytes[0], bytes[1])
+                    self.init(bytes[0], bytes[1])
+                    return
                 }
                 isFirst = false
                 if length == 1, ASCII.isLetter(bytes[0]) { return nil }
             } else if length == 2, ASCII.isLetter(bytes[start]), ASCII.isLetter(bytes[start + 1]) {
-                return Region(bytes[start], bytes[start + 1])
+                self.init(bytes[start], bytes[start + 1])
+                return
             } else if length == 1, ASCII.isLetter(bytes[start]) {
                 return nil
             }
@@ -70,16 +67,12 @@ package struct Region: Sendable, Hashable {
     package var code: String {
         String(decoding: [UInt8(letters >> 8), UInt8(truncatingIfNeeded: letters)], as: UTF8.self)
     }
-}
 
-extension Region: CustomStringConvertible {
     package var description: String { code }
 }
 
 extension Region {
-    package static var all: [Region] {
-        assignedCodes.split(separator: " ").compactMap { Region(code: String($0)) }
-    }
+    package static var all: [Region] { assignedCodes.split(separator: " ").compactMap { Region(code: String($0)) } }
 
     /// For each first letter the set of second letters, A being the lowest bit.
     static let assigned: [UInt32] = {

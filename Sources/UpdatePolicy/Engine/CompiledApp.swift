@@ -55,7 +55,5 @@ final class CompiledApp: Sendable {
         PolicySection(compiled: self, app: row, releases: releaseRows, rules: rules?.rows ?? [])
     }
 
-    func releases(on platform: Int32) -> ReleaseList? {
-        releases.first { $0.platform == platform }
-    }
+    func releases(on platform: Int32) -> ReleaseList? { releases.first { $0.platform == platform } }
 }

@@ -66,16 +66,15 @@ package final class CompiledPolicy: Sendable {
 
     /// The same policy, with or without lockouts. It shares everything that was compiled, whatever its size.
     package func sendingLockouts(_ sends: Bool) -> CompiledPolicy {
-        sends == sendsLockouts
-            ? self
-            : CompiledPolicy(
-                revision: revision, token: token, PolicyCompiler(continuing: self), sendingLockouts: sends
-            )
+        if sends == sendsLockouts { return self }
+        return CompiledPolicy(
+            revision: revision, token: token, PolicyCompiler(continuing: self), sendingLockouts: sends
+        )
     }
 
     /// - Parameter hashSeed: The secret of the hashes of names; answers do not depend on it.
     /// - Throws: `PolicyError` that names the row which means nothing: a range, a version, a region that cannot be
-    ///   read, an empty list, or an app or rule that is there twice.
+    ///   read, an empty list, or an app or rule that appears twice.
     package convenience init(_ policy: Policy, hashSeed: UInt64 = .random(in: .min ... .max)) throws(PolicyError) {
         var compiler = PolicyCompiler(hashSeed: hashSeed)
         try compiler.compile(policy)

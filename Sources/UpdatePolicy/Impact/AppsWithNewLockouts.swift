@@ -2,10 +2,10 @@
 ///
 /// It is used where counts are missing. In doubt an app is included.
 package struct AppsWithNewLockouts: Sendable, Equatable {
-    package private(set) var everyApp = false
+    package let everyApp: Bool
 
     /// The bundles of the affected apps, in lower case.
-    package private(set) var bundles: Set<String> = []
+    package let bundles: Set<String>
     package var isEmpty: Bool { !everyApp && bundles.isEmpty }
 
     /// Compares two policies; both may be limited to the same apps.
@@ -15,40 +15,25 @@ package struct AppsWithNewLockouts: Sendable, Equatable {
         let rulesBefore = Dictionary(before.rules.map { ($0.key, $0) }) { first, _ in first }
         let rulesAfter = Dictionary(after.rules.map { ($0.key, $0) }) { first, _ in first }
         let lockouts = after.rules.filter { $0.lockout && $0.mayReachSomebody(from: time) }
-        guard !lockouts.isEmpty else { return }
-        for rule in lockouts {
-            let old = rulesBefore[rule.key].flatMap { $0.lockout && $0.mayReachSomebody(from: time) ? $0 : nil }
-            guard let old, rule.reachesNoMore(than: old, from: time) else {
-                add(rule.bundle)
-                continue
-            }
+        func lockoutsReaching(_ bundle: String) -> [Rule] {
+            lockouts.filter { $0.bundle.map { ASCII.lowercased($0) == ASCII.lowercased(bundle) } ?? true }
         }
+        // The apps of which some may be locked out; nil is every app.
+        var affected = lockouts.filter { rule in
+            guard let old = rulesBefore[rule.key], old.lockout, old.mayReachSomebody(from: time) else { return true }
+            return !rule.reachesNoMore(than: old, from: time)
+        }.map(\.bundle)
         for old in before.rules where old.final && old.mayReachSomebody(from: time) {
             if let rule = rulesAfter[old.key], rule.final, rule.hidesNoLess(than: old) { continue }
-            if let bundle = old.bundle {
-                if Self.contains(lockouts, bundle) { add(bundle) }
-            } else {
-                for rule in lockouts { add(rule.bundle) }
-            }
+            affected += old.bundle.map { lockoutsReaching($0).isEmpty ? [] : [$0] } ?? lockouts.map(\.bundle)
         }
         let releasesDecideFinals = (before.rules + after.rules).contains { $0.final && $0.target != nil }
-        let ownWay = lockouts.filter { releasesDecideFinals || !$0.lockoutWithoutUpdate || $0.target != nil }
-        for bundle in Self.bundlesWithOtherReleases(before, after, time) where Self.contains(ownWay, bundle) {
-            add(bundle)
+        let withOtherReleases = Self.bundlesWithOtherReleases(before, after, time).filter { bundle in
+            lockoutsReaching(bundle).contains { releasesDecideFinals || !$0.lockoutWithoutUpdate || $0.target != nil }
         }
-        for bundle in Self.bundlesWithOtherApps(before, after) where Self.contains(lockouts, bundle) { add(bundle) }
-    }
-
-    private mutating func add(_ bundle: String?) {
-        guard let bundle else {
-            everyApp = true
-            return
-        }
-        bundles.insert(ASCII.lowercased(bundle))
-    }
-
-    private static func contains(_ rules: [Rule], _ bundle: String) -> Bool {
-        rules.contains { $0.bundle == nil || $0.bundle.map(ASCII.lowercased) == ASCII.lowercased(bundle) }
+        let withOtherApps = Self.bundlesWithOtherApps(before, after).filter { !lockoutsReaching($0).isEmpty }
+        everyApp = affected.contains(nil)
+        bundles = Set((affected.compactMap(\.self) + withOtherReleases + withOtherApps).map(ASCII.lowercased))
     }
 
     /// The apps that differ in a column that decides lockouts. New, removed and newly paused apps are left out, because they
@@ -74,12 +59,9 @@ package struct AppsWithNewLockouts: Sendable, Equatable {
             }
             return Dictionary(releases.map { ($0.id, $0) }) { first, _ in first }
         }
-        let old = obtainable(before)
-        let new = obtainable(after)
-        return Set(
-            Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
-                .flatMap { [old[$0], new[$0]].compactMap { $0.map { ASCII.lowercased($0.bundle) } } }
-        )
+        let (old, new) = (obtainable(before), obtainable(after))
+        let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+        return Set(changed.flatMap { [old[$0], new[$0]].compactMap { $0?.bundle } })
     }
 }
 
@@ -91,7 +73,7 @@ extension Rule {
 
     /// Whether, from a time on, only clients are locked out that another form of the rule locks out as well.
     fileprivate func reachesNoMore(than old: Rule, from time: Timestamp) -> Bool {
-        guard hasSameConditions(as: old), old.lockoutWithoutUpdate || !lockoutWithoutUpdate,
+        guard isLike(old, in: [.condition]), old.lockoutWithoutUpdate || !lockoutWithoutUpdate,
             position == old.position, final || !old.final
         else { return false }
         if let oldStart = old.startsAt, oldStart > time, startsAt.map({ $0 < oldStart }) ?? true { return false }
@@ -102,13 +84,7 @@ extension Rule {
 
     /// Whether the final rule keeps from others all that another form of it does.
     fileprivate func hidesNoLess(than old: Rule) -> Bool {
-        enabled && hasSameConditions(as: old) && position == old.position && startsAt == old.startsAt
-            && endsAt == old.endsAt && rollout == old.rollout
-            && effectiveSteps == old.effectiveSteps
-    }
-
-    /// Whether the rule reaches the same clients as another form of it while both are in force.
-    private func hasSameConditions(as other: Rule) -> Bool {
-        isLike(other, in: [.condition])
+        enabled && isLike(old, in: [.condition]) && position == old.position && startsAt == old.startsAt
+            && endsAt == old.endsAt && rollout == old.rollout && effectiveSteps == old.effectiveSteps
     }
 }

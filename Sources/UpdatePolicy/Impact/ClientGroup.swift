@@ -35,7 +35,8 @@ package struct WeightedClient: Sendable {
     package let checks: Int64
 
     package init(_ client: Client, checks: Int64) {
-        self.client = client
-        self.checks = checks
+        (self.client, self.checks) = (client, checks)
     }
+
+    package var counted: (version: String?, checks: Int64) { (client.versionText?.string, checks) }
 }

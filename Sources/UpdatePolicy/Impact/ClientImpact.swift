@@ -11,14 +11,10 @@ struct ClientImpact {
     private static let mostMoments = 512
 
     init(_ before: CompiledPolicy, _ after: CompiledPolicy, _ client: Client, at time: Timestamp) {
-        let reachBefore = ReachingRules(before, client)
-        let reachAfter = ReachingRules(after, client)
+        let reachBefore = CandidateRules(before, client)
+        let reachAfter = CandidateRules(after, client)
         now = judge(reachBefore, reachAfter, at: time)
-        var moments: Set<Int64> = []
-        reachBefore.addMoments(to: &moments)
-        reachAfter.addMoments(to: &moments)
-        moments = moments.filter { $0 > time.microsecondsSince1970 && $0 < .max }
-        let times = moments.sorted().map { Timestamp(microsecondsSince1970: $0) }
+        let times = reachBefore.moments(after: time).union(reachAfter.moments(after: time)).sorted()
         guard times.count <= Self.mostMoments else {
             messages.append(.init(at: times[0], part: 1, rule: nil))
             if reachAfter.mayLockOut { lockouts.append(.init(at: times[0], part: 1, rule: nil)) }
@@ -28,25 +24,24 @@ struct ClientImpact {
     }
 
     private mutating func judge(
-        _ reachBefore: ReachingRules,
-        _ reachAfter: ReachingRules,
+        _ reachBefore: CandidateRules,
+        _ reachAfter: CandidateRules,
         at time: Timestamp
     ) -> ImpactCounts {
         let allBefore = reachBefore.rules(at: time)
         let allAfter = reachAfter.rules(at: time)
         let old = Dictionary(allBefore.map { ($0.rule.key, $0) }) { first, _ in first }
-        let deciders = LockoutImpact.deciders(allAfter)
-        let newLockouts = LockoutImpact.newlyLockedOut(before: LockoutImpact.deciders(allBefore), after: deciders)
+        let newLockouts = LockoutImpact.newlyLockedOut(before: allBefore, after: allAfter)
         // A rule that the edit leaves alone and whose share nobody knows would hide what the edit does.
         let untouched = Set(
-            allAfter.filter { !$0.demands.isEmpty && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key)
+            allAfter.filter { !$0.uncountedConditions.isEmpty && $0.rule == old[$0.rule.key]?.rule }.map(\.rule.key)
         )
         let rulesBefore = allBefore.filter { !untouched.contains($0.rule.key) }
         let rulesAfter = allAfter.filter { !untouched.contains($0.rule.key) }
         for reach in allAfter where untouched.contains(reach.rule.key) {
-            leftOut.formUnion(reach.demands.keys)
+            leftOut.formUnion(reach.uncountedConditions.keys)
         }
-        let deciding = newLockouts > 0 ? allAfter.filter { $0.delivery == .lockout || $0.isFinal } : []
+        let deciding = newLockouts > 0 ? allAfter.filter { $0.locksOut || $0.isFinal } : []
         for reach in rulesBefore + rulesAfter + deciding where !reach.isCertain {
             uncounted.formUnion(reach.uncounted)
         }
@@ -57,7 +52,7 @@ struct ClientImpact {
         counts.messagesBefore = max(counts.lockoutsBefore, Self.partWithMessage(rulesBefore))
         counts.messagesAfter = max(counts.lockoutsAfter, Self.partWithMessage(rulesAfter))
         counts.withoutWayOut = min(Self.part(of: .withoutWayOut, rulesAfter), 1 - Self.leastPartLockedOut(rulesAfter))
-        let locking = Set(deciders.filter(\.locksOut).map(\.key))
+        let locking = Set(LockoutImpact.decidingRules(allAfter).filter(\.locksOut).map(\.rule.key))
         lockouts.append(Self.moment(time, newLockouts, rulesAfter.filter { locking.contains($0.rule.key) }, old))
         let newMessages = max(0, counts.messagesAfter - counts.messagesBefore)
         messages.append(Self.moment(time, newMessages, rulesAfter, old))
@@ -101,7 +96,7 @@ struct ClientImpact {
         var part = 0.0
         var others = 1.0
         for reach in rules {
-            if reach.delivery == .lockout {
+            if reach.locksOut {
                 part += others * reach.least
                 others *= 1 - reach.least
             }

@@ -14,8 +14,6 @@ package struct ImpactCounts: Sendable, Equatable {
     /// locks out.
     package var withoutWayOut = 0.0
 
-    package init() {}
-
     static func += (left: inout ImpactCounts, right: ImpactCounts) {
         for member in members { left[keyPath: member] += right[keyPath: member] }
     }

@@ -4,10 +4,6 @@ package struct ImpactStep: Sendable, Equatable {
     package let checks: Double
     /// The rules that give it to them, by key.
     package let rules: [String]
-
-    package init(at: Timestamp, checks: Double, rules: [String]) {
-        (self.at, self.checks, self.rules) = (at, checks, rules)
-    }
 }
 
 /// How many checks an edit gives something to, from now on.

@@ -4,15 +4,6 @@
 /// the rules are asked one after the other whether a client is in, each answer with its probability; where a condition
 /// is not counted, the answer is the one that gives more.
 struct LockoutImpact {
-    /// A rule that decides whether a client is locked out: it locks out, or it lets no message follow.
-    struct Decider {
-        let key: String
-        let share: Int
-        let locksOut: Bool
-        /// What it asks for that is not counted.
-        let demands: [Condition: PolicyValue]
-    }
-
     private enum Progress {
         case next(Int)
         case lockedOut
@@ -25,39 +16,25 @@ struct LockoutImpact {
         let after: Bool
     }
 
-    private let before: [Decider]
-    private let after: [Decider]
+    /// The rules that decide: they lock out, or let no message follow.
+    private let before: [RuleReach]
+    private let after: [RuleReach]
     private var members: [String: Membership] = [:]
     private var questions = 0
 
     /// The limit on evaluations; the rest counts as locked out, so that the time is bounded.
     private static let mostQuestions = 4_096
 
-    private init(before: [Decider], after: [Decider]) {
-        self.before = before
-        self.after = after
-    }
-
-    /// The largest part, 0 to 1, that is locked out after and not before.
-    static func newlyLockedOut(before: [Decider], after: [Decider]) -> Double {
-        guard after.contains(where: \.locksOut) else { return 0 }
-        var impact = LockoutImpact(before: before, after: after)
-        return impact.part(.next(0), .next(0))
+    /// The largest part, 0 to 1, that is locked out after and not before, of the clients that some rules reach.
+    static func newlyLockedOut(before: [RuleReach], after: [RuleReach]) -> Double {
+        var impact = LockoutImpact(before: decidingRules(before), after: decidingRules(after))
+        return impact.after.contains(where: \.locksOut) ? impact.part(.next(0), .next(0)) : 0
     }
 
     /// The rules that decide, up to the first that decides for everybody.
-    static func deciders(_ rules: [RuleReach]) -> [Decider] {
-        var deciders: [Decider] = []
-        for reach in rules where reach.delivery == .lockout || reach.isFinal {
-            deciders.append(
-                Decider(
-                    key: reach.rule.key, share: reach.share, locksOut: reach.delivery == .lockout,
-                    demands: reach.demands
-                )
-            )
-            if reach.isCertain { break }
-        }
-        return deciders
+    static func decidingRules(_ rules: [RuleReach]) -> [RuleReach] {
+        let rules = rules.filter { $0.locksOut || $0.isFinal }
+        return Array(rules.prefix((rules.firstIndex(where: \.isCertain) ?? rules.count) + 1))
     }
 
     private mutating func part(_ reachedBefore: Progress, _ reachedAfter: Progress) -> Double {
@@ -67,13 +44,13 @@ struct LockoutImpact {
         switch (progressBefore, progressAfter) {
         case (.lockedOut, _), (_, .notLockedOut): return 0
         case (.notLockedOut, .lockedOut): return 1
-        case (_, .next(let index)): key = after[index].key
-        case (.next(let index), .lockedOut): key = before[index].key
+        case (_, .next(let index)): key = after[index].rule.key
+        case (.next(let index), .lockedOut): key = before[index].rule.key
         }
         questions += 1
         guard questions <= Self.mostQuestions else { return 1 }
-        let old = before.first { $0.key == key }
-        let new = after.first { $0.key == key }
+        let old = before.first { $0.rule.key == key }
+        let new = after.first { $0.rule.key == key }
         let oldShare = old?.share ?? 0
         let newShare = new?.share ?? 0
         let segments = [
@@ -82,12 +59,12 @@ struct LockoutImpact {
             (share: 10_000 - max(oldShare, newShare), isInBefore: false, isInAfter: false),
         ]
         var most = 0.0
-        for demand in Self.outcomes(old?.demands ?? [:], new?.demands ?? [:]) {
+        for outcome in Self.outcomes(old?.uncountedConditions ?? [:], new?.uncountedConditions ?? [:]) {
             var part = 0.0
             for segment in segments where segment.share > 0 {
                 members[key] = Membership(
-                    before: segment.isInBefore && demand.before,
-                    after: segment.isInAfter && demand.after
+                    before: segment.isInBefore && outcome.before,
+                    after: segment.isInAfter && outcome.after
                 )
                 part += Double(segment.share) / 10_000 * self.part(progressBefore, progressAfter)
             }
@@ -106,11 +83,11 @@ struct LockoutImpact {
         return both + [Membership(before: true, after: false), Membership(before: false, after: true)]
     }
 
-    private func advanced(_ progress: Progress, _ deciders: [Decider], _ isIn: KeyPath<Membership, Bool>) -> Progress {
+    private func advanced(_ progress: Progress, _ rules: [RuleReach], _ isIn: KeyPath<Membership, Bool>) -> Progress {
         guard case .next(var index) = progress else { return progress }
-        while index < deciders.count {
-            guard let membership = members[deciders[index].key] else { return .next(index) }
-            if membership[keyPath: isIn] { return deciders[index].locksOut ? .lockedOut : .notLockedOut }
+        while index < rules.count {
+            guard let membership = members[rules[index].rule.key] else { return .next(index) }
+            if membership[keyPath: isIn] { return rules[index].locksOut ? .lockedOut : .notLockedOut }
             index += 1
         }
         return .notLockedOut

@@ -9,17 +9,13 @@ package struct PreReleaseMatch: Sendable {
     package let release: String
     package let checks: Int64
 
-    /// The pre-releases among clients that match a release, most checks first.
+    /// The pre-releases that match a release, most checks first.
     ///
-    /// - Parameter releases: The recorded releases.
-    package static func matches(among clients: some Sequence<WeightedClient>, releases: [Release]) -> [PreReleaseMatch]
-    {
-        matches(among: clients.map { (version: $0.client.versionText?.string, checks: $0.checks) }, releases: releases)
-    }
-
-    /// The same among versions as clients sent them, any of them several times.
+    /// - Parameters:
+    ///   - counts: Versions as clients sent them, any of them several times, with their checks.
+    ///   - releases: The recorded releases.
     package static func matches(
-        among counts: some Sequence<(version: String?, checks: Int64)>,
+        among counts: [(version: String?, checks: Int64)],
         releases: [Release]
     ) -> [PreReleaseMatch] {
         var released: [[String]: String] = [:]
@@ -32,10 +28,8 @@ package struct PreReleaseMatch: Sendable {
                 released[version.numbers] = version.text
             }
         }
-        for release in releases {
-            if let version = AppVersion(release.version), !version.isPreRelease {
-                released[version.numbers] = release.version
-            }
+        for version in releases.compactMap({ AppVersion($0.version) }) where !version.isPreRelease {
+            released[version.numbers] = version.text
         }
         return preReleases.compactMap { version, checks in
             released[version.numbers].map { PreReleaseMatch(version: version, release: $0, checks: checks) }
@@ -45,7 +39,7 @@ package struct PreReleaseMatch: Sendable {
 
 extension AppVersion {
     package var isPreRelease: Bool {
-        var reader = VersionKeyReader(key)
+        var reader = VersionKeyReader(key: key)
         _ = reader.numbers()
         return !reader.isAtEndOfRelease
     }
@@ -57,7 +51,7 @@ extension AppVersion {
 
     /// Its numbers, zeros at the end left out.
     var numbers: [String] {
-        var reader = VersionKeyReader(key)
+        var reader = VersionKeyReader(key: key)
         return reader.numbers()
     }
 }

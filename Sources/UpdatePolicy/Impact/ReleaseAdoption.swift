@@ -7,9 +7,7 @@ package struct ReleaseAdoption: Sendable {
         package let reached: Int64
 
         package init(start: Timestamp, checks: Int64, reached: Int64) {
-            self.start = start
-            self.checks = checks
-            self.reached = reached
+            (self.start, self.checks, self.reached) = (start, checks, reached)
         }
     }
 
@@ -71,9 +69,7 @@ package struct NewestRelease: Sendable, Equatable {
 
     /// The greatest release below this one that users of its platform can get, and since when; nil where there is none.
     package func previous(among releases: [Release], at time: Timestamp) -> NewestRelease? {
-        let older = releases.filter { release in
-            Platform(release.platform).name == platform && AppVersion(release.version).map { $0 < version } ?? false
-        }
-        return Self.perPlatform(older, at: time).first
+        let older = releases.filter { AppVersion($0.version).map { $0 < version } ?? false }
+        return Self.perPlatform(older, at: time).first { $0.platform == platform }
     }
 }

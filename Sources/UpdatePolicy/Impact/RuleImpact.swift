@@ -76,15 +76,14 @@ package struct RuleImpact: Sendable {
         let compiled = try CompiledPolicy(unbounded)
         var rows: [ClientGroup: Row] = [:]
         var uncounted: Set<Condition> =
-            stages.contains { (1..<10_000).contains($0.rollout.hundredths) }
-            ? [.rollout] : []
+            stages.contains { (1..<10_000).contains($0.rollout.hundredths) } ? [.rollout] : []
         for client in clients {
             let group = ClientGroup(client.client)
-            let reach = ReachingRules(compiled, client.client)
+            let reach = CandidateRules(compiled, client.client)
             var row = rows[group] ?? Row(group: group, reach: stages.map { _ in Reach() })
             row.checks += client.checks
             for (index, stage) in stages.enumerated() {
-                let times = stage.at.map { [$0] } ?? Self.moments(reach, time)
+                let times = stage.at.map { [$0] } ?? reach.moments(after: time).union([time])
                 var most = Reach()
                 for time in times {
                     most.raise(to: Self.reach(of: rule.key, reach.rules(at: time), &uncounted))
@@ -113,14 +112,6 @@ package struct RuleImpact: Sendable {
         return stages + [Stage(kind: .everybody, at: nil, rollout: .all)]
     }
 
-    private static func moments(_ reach: ReachingRules, _ time: Timestamp) -> [Timestamp] {
-        var moments: Set<Int64> = []
-        reach.addMoments(to: &moments)
-        return [time]
-            + moments.filter { $0 > time.microsecondsSince1970 && $0 < .max }
-            .map { Timestamp(microsecondsSince1970: $0) }
-    }
-
     /// The largest part of a kind of client that the rule reaches at one time.
     private static func reach(of key: String, _ rules: [RuleReach], _ uncounted: inout Set<Condition>) -> Reach {
         guard let own = rules.firstIndex(where: { $0.rule.key == key }) else { return Reach() }
@@ -131,7 +122,7 @@ package struct RuleImpact: Sendable {
         }
         uncounted.formUnion(rules[own].uncounted)
         return Reach(
-            messages: part, lockouts: rules[own].delivery == .lockout ? part : 0,
+            messages: part, lockouts: rules[own].locksOut ? part : 0,
             withoutWayOut: rules[own].delivery == .withoutWayOut ? part : 0
         )
     }

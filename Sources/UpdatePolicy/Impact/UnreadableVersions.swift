@@ -1,24 +1,17 @@
 /// The versions among the recent checks of an app that cannot be read.
 ///
 /// Rules with a range of versions or a target reach none of these clients, so a lockout that is meant for them misses.
-package struct UnreadableVersions: Sendable, Equatable {
-    package struct Example: Sendable, Equatable {
-        /// The version as clients sent it; `ClientKind.unkeptVersion` for those that are not kept.
-        package let version: String
-        package let checks: Int64
-    }
-
+package struct UnreadableVersions: Sendable {
     package let bundle: String
     package let checks: Int64
     package let allChecks: Int64
-    package let examples: [Example]
-
-    private static let mostExamples = 3
+    /// The three most frequent as clients sent them; `ClientKind.unkeptVersion` stands for those that are not kept.
+    package let examples: [(version: String, checks: Int64)]
 
     /// The unreadable ones among the versions of an app; `nil` where there are none.
     ///
     /// - Parameter counts: Versions as clients sent them, any of them several times, with their checks.
-    package init?(ofApp bundle: String, among counts: some Sequence<(version: String?, checks: Int64)>) {
+    package init?(ofApp bundle: String, among counts: [(version: String?, checks: Int64)]) {
         var unreadable: [String: Int64] = [:]
         var all: Int64 = 0
         for (version, checks) in counts {
@@ -29,9 +22,8 @@ package struct UnreadableVersions: Sendable, Equatable {
         self.bundle = bundle
         checks = unreadable.values.reduce(0, +)
         allChecks = all
-        examples = unreadable.map { Example(version: $0.key, checks: $0.value) }
-            .sorted { ($1.checks, $0.version) < ($0.checks, $1.version) }
-            .prefix(Self.mostExamples).map { $0 }
+        let sorted = unreadable.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        examples = sorted.prefix(3).map { (version: $0.key, checks: $0.value) }
     }
 
     /// The unreadable versions of each app among some clients, by the name of the app.
@@ -39,10 +31,7 @@ package struct UnreadableVersions: Sendable, Equatable {
         Dictionary(grouping: clients) { ASCII.lowercased($0.client.bundle?.string ?? "") }
             .sorted { $0.key < $1.key }
             .compactMap { _, clients in
-                UnreadableVersions(
-                    ofApp: clients[0].client.bundle?.string ?? "",
-                    among: clients.map { (version: $0.client.versionText?.string, checks: $0.checks) }
-                )
+                UnreadableVersions(ofApp: clients[0].client.bundle?.string ?? "", among: clients.map(\.counted))
             }
     }
 }

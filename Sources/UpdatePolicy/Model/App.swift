@@ -72,8 +72,7 @@ package struct StoreLink: PolicyRecord {
     package var link: String
 
     package init(platform: String, link: String) {
-        self.platform = platform
-        self.link = link
+        (self.platform, self.link) = (platform, link)
     }
 
     package static let table = PolicyTable.storeLinks

@@ -32,10 +32,54 @@ package struct DayTimeInterval: Sendable, Hashable {
     /// Units are weeks, days, hours, minutes and seconds, also by their first letter; each number may have a sign, and
     /// only seconds have decimals, up to six. Anything else is nil.
     package init?(_ text: String) {
-        var reader = DayTimeIntervalReader()
-        guard let time = reader.read(text) else { return nil }
-        self = time
+        var rest = text[...].drop { $0 == " " }
+        guard !rest.isEmpty else { return nil }
+        // Wide enough for as many numbers of 64 bits as a text can have.
+        var sum: Int128 = 0
+        while !rest.isEmpty {
+            guard let (microseconds, end) = Self.clock(rest) ?? Self.part(rest) else { return nil }
+            sum += microseconds
+            rest = rest[end...].drop { $0 == " " }
+        }
+        let (days, microseconds) = sum.quotientAndRemainder(dividingBy: Int128(Self.day))
+        guard let days = Int32(exactly: days) else { return nil }
+        self.init(days: days, microseconds: Int64(microseconds))
     }
+
+    /// Reads a number and its unit at the beginning of a text.
+    private static func part(_ text: Substring) -> (microseconds: Int128, end: String.Index)? {
+        let part = /([-+]?)([0-9]+)(?:\.([0-9]+))? *([A-Za-z]+)/
+        guard let match = text.prefixMatch(of: part), let number = Int64(match.2),
+            let unit = units[match.4.lowercased()], match.3 == nil || unit == 1_000_000,
+            let fraction = millionths(match.3)
+        else { return nil }
+        let length = Int128(number) * unit + fraction
+        return (match.1 == "-" ? -length : length, match.range.upperBound)
+    }
+
+    /// Reads `12:30` or `12:30:15.25` at the beginning of a text.
+    private static func clock(_ text: Substring) -> (microseconds: Int128, end: String.Index)? {
+        let clock = /([-+]?)([0-9]+):([0-9]+)(?::([0-9]+)(?:\.([0-9]+))?)?/
+        guard let match = text.prefixMatch(of: clock), let hours = Int64(match.2), let minutes = Int64(match.3),
+            let seconds = Int64(match.4 ?? "0"), minutes < 60, seconds < 60, let fraction = millionths(match.5)
+        else { return nil }
+        let length = (Int128(hours) * 3600 + Int128(minutes * 60 + seconds)) * 1_000_000 + fraction
+        return (match.1 == "-" ? -length : length, match.range.upperBound)
+    }
+
+    /// The decimals of a second in microseconds; `nil` where they are more than six.
+    private static func millionths(_ decimals: Substring?) -> Int128? {
+        let decimals = decimals ?? "0"
+        return decimals.count > 6 ? nil : Int128(decimals + String(repeating: "0", count: 6 - decimals.count))
+    }
+
+    /// The microseconds of each unit.
+    private static let units = Dictionary(
+        uniqueKeysWithValues: [
+            ("w week weeks", 604_800), ("d day days", 86_400), ("h hr hrs hour hours", 3_600),
+            ("m min mins minute minutes", 60), ("s sec secs second seconds", 1),
+        ].flatMap { names, seconds in names.split(separator: " ").map { (String($0), Int128(seconds) * 1_000_000) } }
+    )
 }
 
 extension DayTimeInterval: CustomStringConvertible {
@@ -47,86 +91,13 @@ extension DayTimeInterval: CustomStringConvertible {
         let sign = microseconds < 0 ? "-" : ""
         if seconds / 3600 != 0 { parts.append(Self.part("\(sign)\(seconds / 3600)", "hour")) }
         if seconds / 60 % 60 != 0 { parts.append(Self.part("\(sign)\(seconds / 60 % 60)", "minute")) }
-        if fraction != 0 {
-            var digits = String(fraction)
-            digits = String(repeating: "0", count: 6 - digits.count) + digits
-            while digits.hasSuffix("0") { digits.removeLast() }
-            parts.append("\(sign)\(seconds % 60).\(digits) seconds")
-        } else if seconds % 60 != 0 {
-            parts.append(Self.part("\(sign)\(seconds % 60)", "second"))
+        if seconds % 60 != 0 || fraction != 0 {
+            parts.append(Self.part(sign + NumberText.decimal(seconds % 60, millionths: fraction), "second"))
         }
         return parts.isEmpty ? "0 seconds" : parts.joined(separator: " ")
     }
 
     private static func part(_ number: String, _ unit: String) -> String {
         "\(number) \(unit)\(number == "1" || number == "-1" ? "" : "s")"
-    }
-}
-
-private struct DayTimeIntervalReader {
-    private var days: Int64 = 0
-    private var microseconds: Int64 = 0
-
-    /// The time, nil if the text is none or the time is too long to hold.
-    mutating func read(_ text: String) -> DayTimeInterval? {
-        var rest = text[...].drop { $0 == " " }
-        guard !rest.isEmpty else { return nil }
-        while !rest.isEmpty {
-            guard let end = readClock(rest) ?? readPart(rest) else { return nil }
-            rest = rest[end...].drop { $0 == " " }
-        }
-        guard let days = Int32(exactly: days) else { return nil }
-        return DayTimeInterval(days: days, microseconds: microseconds)
-    }
-
-    /// Reads a number and its unit at the beginning of a text, and tells where they end.
-    private mutating func readPart(_ text: Substring) -> String.Index? {
-        let part = /([-+]?)([0-9]+)(?:\.([0-9]+))? *([A-Za-z]+)/
-        guard let match = text.prefixMatch(of: part), let number = Int64(match.2) else { return nil }
-        let sign: Int64 = match.1 == "-" ? -1 : 1
-        let isRead =
-            switch (match.4.lowercased(), match.3) {
-            case ("w", nil), ("week", nil), ("weeks", nil): add(number, times: 7 * sign, to: \.days)
-            case ("d", nil), ("day", nil), ("days", nil): add(number, times: sign, to: \.days)
-            case ("h", nil), ("hr", nil), ("hrs", nil), ("hour", nil), ("hours", nil):
-                add(number, times: sign * 3_600_000_000, to: \.microseconds)
-            case ("m", nil), ("min", nil), ("mins", nil), ("minute", nil), ("minutes", nil):
-                add(number, times: sign * 60_000_000, to: \.microseconds)
-            case ("s", let fraction), ("sec", let fraction), ("secs", let fraction), ("second", let fraction),
-                ("seconds", let fraction):
-                add(number, times: sign * 1_000_000, to: \.microseconds) && add(fraction: fraction, sign)
-            default: false
-            }
-        return isRead ? match.range.upperBound : nil
-    }
-
-    /// Reads `12:30` or `12:30:15.25` at the beginning of a text, and tells where it ends.
-    private mutating func readClock(_ text: Substring) -> String.Index? {
-        let clock = /([-+]?)([0-9]+):([0-9]+)(?::([0-9]+)(?:\.([0-9]+))?)?/
-        guard let match = text.prefixMatch(of: clock), let hours = Int64(match.2), let minutes = Int64(match.3),
-            let seconds = Int64(match.4 ?? "0"), minutes < 60, seconds < 60
-        else { return nil }
-        let sign: Int64 = match.1 == "-" ? -1 : 1
-        let isRead =
-            add(hours, times: sign * 3_600_000_000, to: \.microseconds)
-            && add(minutes * 60 + seconds, times: sign * 1_000_000, to: \.microseconds)
-            && add(fraction: match.5, sign)
-        return isRead ? match.range.upperBound : nil
-    }
-
-    /// Adds the decimals of a second, up to six.
-    private mutating func add(fraction digits: Substring?, _ sign: Int64) -> Bool {
-        guard let digits else { return true }
-        guard digits.count <= 6, let micros = Int64(digits + String(repeating: "0", count: 6 - digits.count)) else {
-            return false
-        }
-        return add(micros, times: sign, to: \.microseconds)
-    }
-
-    private mutating func add(_ number: Int64, times factor: Int64, to total: WritableKeyPath<Self, Int64>) -> Bool {
-        let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-        let (sum, overflowOfSum) = self[keyPath: total].addingReportingOverflow(product)
-        self[keyPath: total] = sum
-        return !overflow && !overflowOfSum
     }
 }

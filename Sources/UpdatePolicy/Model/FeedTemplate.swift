@@ -9,9 +9,7 @@ package struct FeedTemplate: PolicyRecord {
     package var body: String
 
     package init(name: String, contentType: String, body: String) {
-        self.name = name
-        self.contentType = contentType
-        self.body = body
+        (self.name, self.contentType, self.body) = (name, contentType, body)
     }
 
     package static let contentTypes = [

@@ -11,20 +11,13 @@ package struct Policy: Sendable, Equatable {
     package var rules: [Rule]
 
     package init(revision: Int64, token: String, apps: [App] = [], releases: [Release] = [], rules: [Rule] = []) {
-        self.revision = revision
-        self.token = token
-        self.apps = apps
-        self.releases = releases
-        self.rules = rules
+        (self.revision, self.token) = (revision, token)
+        (self.apps, self.releases, self.rules) = (apps, releases, rules)
     }
-}
 
-extension Policy {
     /// An app, its releases and its rules, without those for every app; case does not count.
     package func part(of bundle: String) -> Policy {
-        let isOfApp = { (other: String) in
-            UTF8Text(ASCII.lowercased(other)) == UTF8Text(ASCII.lowercased(bundle))
-        }
+        let isOfApp = { (other: String) in UTF8Text(other).lowercasedASCII == UTF8Text(bundle).lowercasedASCII }
         return Policy(
             revision: revision, token: token, apps: apps.filter { isOfApp($0.bundle) },
             releases: releases.filter { isOfApp($0.bundle) }, rules: rules.filter { $0.bundle.map(isOfApp) ?? false }
@@ -43,8 +36,7 @@ package struct PolicyUpdate: Sendable, Equatable {
     package var policy: Policy
 
     package init(bundles: [String], includesRulesForEveryApp: Bool, policy: Policy) {
-        self.bundles = bundles
-        self.includesRulesForEveryApp = includesRulesForEveryApp
+        (self.bundles, self.includesRulesForEveryApp) = (bundles, includesRulesForEveryApp)
         self.policy = policy
     }
 }

@@ -162,7 +162,7 @@ extension PolicyRecord {
     package static func column(_ path: PartialKeyPath<Self>) -> PolicyColumn<Self> {
         func isHeld(by property: some ColumnProperty<Self>) -> Bool { property.path == path }
         guard let column = columns.first(where: { isHeld(by: $0.property) }) else {
-            preconditionFailure("\(path) is no column of \(table.rawValue)")
+            preconditionFailure("\(path) is not a column of \(table.rawValue)")
         }
         return column
     }

@@ -43,8 +43,7 @@ private struct PolicyRowPairing {
     private var isTaken: [Bool]
 
     init(current: [PolicyRow], wanted: [PolicyRow]) {
-        self.current = current
-        self.wanted = wanted
+        (self.current, self.wanted) = (current, wanted)
         partners = Array(repeating: nil, count: wanted.count)
         isTaken = Array(repeating: false, count: current.count)
     }

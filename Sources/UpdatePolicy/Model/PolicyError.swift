@@ -2,18 +2,11 @@
 ///
 /// The database refuses such rows when they are written; a policy that has one comes from elsewhere, or from a newer
 /// schema.
-package struct PolicyError: Error, Sendable, Equatable {
+package struct PolicyError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The row: `rule security-2.3`, `release 12`, `app com.example.doto`.
     package let row: String
 
     package let reason: String
 
-    package init(row: String, reason: String) {
-        self.row = row
-        self.reason = reason
-    }
-}
-
-extension PolicyError: CustomStringConvertible {
     package var description: String { "\(row): \(reason)" }
 }

@@ -75,8 +75,7 @@ package struct ReleaseNote: PolicyRecord {
     package var text: String
 
     package init(language: String = Self.anyLanguage, text: String) {
-        self.language = language
-        self.text = text
+        (self.language, self.text) = (language, text)
     }
 
     package static let table = PolicyTable.releaseNotes

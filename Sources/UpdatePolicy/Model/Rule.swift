@@ -1,6 +1,6 @@
 /// A message and the conditions under which a client gets it.
 ///
-/// A condition that is `nil` is none. Flags stand behind optional values, where they take no memory of their own.
+/// A condition that is `nil` is none. The order of the properties saves memory: a flag fits behind an optional value.
 package struct Rule: PolicyRecord {
     /// The rule's name, the message's id and the salt of its buckets.
     package var key: String
@@ -168,8 +168,7 @@ package struct AttributeCondition: Sendable, Equatable, Codable {
     package var values: [String]
 
     package init(name: String, values: [String]) {
-        self.name = name
-        self.values = values
+        (self.name, self.values) = (name, values)
     }
 }
 
@@ -186,9 +185,7 @@ package struct RuleText: PolicyRecord {
     package var text: String
 
     package init(language: String, title: String, text: String) {
-        self.language = language
-        self.title = title
-        self.text = text
+        (self.language, self.title, self.text) = (language, title, text)
     }
 
     package static let table = PolicyTable.ruleTexts
@@ -210,8 +207,7 @@ package struct RolloutStep: PolicyRecord {
     package var rollout: Percentage
 
     package init(at: Timestamp, rollout: Percentage) {
-        self.at = at
-        self.rollout = rollout
+        (self.at, self.rollout) = (at, rollout)
     }
 
     package static let table = PolicyTable.rolloutSteps

@@ -19,12 +19,10 @@ extension Release {
     }
 
     package func isLive(at time: Timestamp) -> Bool {
-        if case .live = state(at: time) { return true }
-        return false
+        if case .live = state(at: time) { true } else { false }
     }
 
     package func isWithdrawn(at time: Timestamp) -> Bool {
-        if case .withdrawn = state(at: time) { return true }
-        return false
+        if case .withdrawn = state(at: time) { true } else { false }
     }
 }

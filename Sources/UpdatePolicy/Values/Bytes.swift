@@ -31,7 +31,6 @@ extension UnsafeRawBufferPointer {
 
 extension String {
     /// Calls `body` with the UTF-8 bytes of the string, without copying them where they are stored as such.
-    @inlinable
     @inline(__always)
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {
@@ -39,5 +38,27 @@ extension String {
         }
         var native = self
         return native.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a text in which some characters are replaced.
+    ///
+    /// - Parameter replacement: What stands for the character at a position, and its length in bytes; `nil`: it stays.
+    @inline(__always)
+    mutating func append(
+        _ text: String,
+        replacing replacement: (UnsafeRawBufferPointer, Int) -> (length: Int, text: String)?
+    ) {
+        text.withBytes { text in
+            var start = 0
+            for position in text.indices {
+                guard let (length, replacement) = replacement(text, position) else { continue }
+                append(contentsOf: text[start..<position])
+                append(contentsOf: replacement.utf8)
+                start = position + length
+            }
+            append(contentsOf: text[start...])
+        }
     }
 }

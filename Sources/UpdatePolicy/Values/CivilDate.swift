@@ -35,7 +35,7 @@ package struct CivilDate: Equatable {
     }
 
     /// The days from 1970-01-01 to this date, negative before it.
-    var daysSince1970: Int64 {
+    package var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
         let yearOfEra = shiftedYear - era * 400

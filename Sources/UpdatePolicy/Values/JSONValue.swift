@@ -9,6 +9,11 @@ package enum JSONValue: Sendable {
     /// Members without a value are left out.
     case object([(name: String, value: JSONValue?)])
 
+    /// An object of the members that have a value.
+    package static func members(_ members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
+        .object(members.map { ($0, $1?.jsonValue) })
+    }
+
     /// The document on one line.
     package var text: String { text(breaksLines: false) }
 
@@ -73,11 +78,7 @@ extension Double: JSONConvertible {
     package var jsonValue: JSONValue {
         let millionths = Int64((self * 1_000_000).rounded())
         let (whole, fraction) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
-        if fraction == 0 { return .integer(whole) }
-        var digits = String(fraction)
-        digits = String(repeating: "0", count: 6 - digits.count) + digits
-        while digits.hasSuffix("0") { digits.removeLast() }
-        return .number("\(whole).\(digits)")
+        return fraction == 0 ? .integer(whole) : .number(NumberText.decimal(whole, millionths: fraction))
     }
 }
 

@@ -53,6 +53,14 @@ package enum NumberText {
         return shown.isEmpty ? "0 s" : shown.joined(separator: " ")
     }
 
+    /// A number of seconds or other units with as many decimals as it needs, at most six: `1.5`.
+    static func decimal(_ whole: some BinaryInteger, millionths: some BinaryInteger) -> String {
+        if millionths == 0 { return "\(whole)" }
+        var digits = String(millionths, padded: 6)
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(whole).\(digits)"
+    }
+
     /// A time of day in UTC: `2026-11-22 14:05 UTC`.
     package static func minute(_ time: Timestamp) -> String { "\(date(time)) \(timeOfDay(time)) UTC" }
 
@@ -61,5 +69,13 @@ package enum NumberText {
     /// The hour and minute of a time in UTC: `14:05`.
     package static func timeOfDay(_ time: Timestamp) -> String {
         String(time.description.drop { $0 != "T" }.dropFirst().prefix(5))
+    }
+}
+
+extension String {
+    /// The digits of a number that is not negative, with zeros before them up to a width.
+    package init(_ number: some BinaryInteger, padded width: Int, radix: Int = 10, uppercase: Bool = false) {
+        let digits = String(number, radix: radix, uppercase: uppercase)
+        self = String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -52,20 +52,8 @@ extension Percentage: CustomStringConvertible {
     }
 }
 
-extension Percentage: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let percentage = Percentage(hundredths: try container.decode(Int.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "not hundredths of a percent from 0 to 10000"
-            )
-        }
-        self = percentage
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(hundredths)
-    }
+/// Stored as hundredths of a percent.
+extension Percentage: RawRepresentable, Codable {
+    package init?(rawValue: Int) { self.init(hundredths: rawValue) }
+    package var rawValue: Int { hundredths }
 }

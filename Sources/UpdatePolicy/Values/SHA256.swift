@@ -46,9 +46,7 @@ package struct SHA256 {
 
         /// The bytes in hexadecimal digits, in lower case.
         package var hexadecimal: String {
-            withUnsafeBytes { bytes in
-                bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            }
+            withUnsafeBytes { bytes in bytes.map { String($0, padded: 2, radix: 16) }.joined() }
         }
     }
 }

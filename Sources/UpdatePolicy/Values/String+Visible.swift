@@ -15,9 +15,7 @@ extension String {
         }
         return text
     }
-}
 
-extension String {
     /// JSON with what steers a terminal escaped. Its meaning stays the same, because that can occur in strings only.
     package var visibleJSON: String {
         guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
@@ -25,10 +23,7 @@ extension String {
             if scalar == "\n" || scalar == "\r" || scalar == "\t" {
                 text += scalar == "\n" ? "\n" : " "
             } else if scalar.steersTerminal {
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
+                for unit in String(scalar).utf16 { text += "\\u" + String(unit, padded: 4, radix: 16) }
             } else {
                 text.unicodeScalars.append(scalar)
             }

@@ -1,7 +1,7 @@
 /// A moment in time, in whole microseconds.
 ///
 /// Microseconds are what PostgreSQL keeps, so a time from the database loses nothing here.
-package struct Timestamp: Sendable, Hashable {
+package struct Timestamp: Sendable, Hashable, Comparable {
     /// Microseconds since 1970-01-01T00:00:00Z, negative before it; leap seconds do not count.
     package let microsecondsSince1970: Int64
 
@@ -27,39 +27,42 @@ package struct Timestamp: Sendable, Hashable {
         let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
         return Timestamp(microsecondsSince1970: overflow ? (microseconds < 0 ? .min : .max) : sum)
     }
-}
 
-extension Timestamp: Comparable {
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
 }
 
 extension Timestamp: CustomStringConvertible {
+    /// The day in UTC, the second of that day, and the microseconds beyond it.
+    package var parts: (date: CivilDate, second: Int64, fraction: Int64) {
+        let seconds = microsecondsSince1970.flooredQuotient(by: 1_000_000)
+        let days = seconds.flooredQuotient(by: 86400)
+        return (CivilDate(daysSince1970: days), seconds - days * 86400, microsecondsSince1970 - seconds * 1_000_000)
+    }
+
     /// The moment in ISO 8601, in UTC: `2026-03-01T12:00:00Z`, with six digits of a fraction only where it is not zero.
     package var description: String {
-        let seconds = microsecondsSince1970.flooredQuotient(by: 1_000_000)
-        let fraction = microsecondsSince1970 - seconds * 1_000_000
-        let days = seconds.flooredQuotient(by: 86400)
-        let second = seconds - days * 86400
-        let date = CivilDate(daysSince1970: days)
-
+        let (date, second, fraction) = parts
         var text = date.year < 0 ? "-" : ""
         let fields = [(date.year, 4, "-"), (date.month, 2, "-"), (date.day, 2, "T")]
         let times = [(second / 3600, 2, ":"), (second / 60 % 60, 2, ":"), (second % 60, 2, "")]
         for (number, width, separator) in fields + times {
-            text.append(digits: number.magnitude, width: width)
-            text += separator
+            text += String(number.magnitude, padded: width) + separator
         }
-        if fraction != 0 {
-            text += "."
-            text.append(digits: fraction.magnitude, width: 6)
-        }
-        return text + "Z"
+        return text + (fraction == 0 ? "Z" : ".\(String(fraction, padded: 6))Z")
     }
 
     /// The day in UTC: `2026-03-01`; for the years 0 to 9999, which are all that a policy has.
     var day: String { String(description.prefix(10)) }
+
+    /// How far the moment is from now: `in 2 h`, `2 min ago`; nil where that is more than can be told.
+    package func distance(from now: Timestamp) -> String? {
+        let (distance, overflow) = microsecondsSince1970.subtractingReportingOverflow(now.microsecondsSince1970)
+        if overflow { return nil }
+        let text = NumberText.duration(microseconds: Int64(clamping: distance.magnitude))
+        return distance < 0 ? "\(text) ago" : "in \(text)"
+    }
 
     /// Reads a moment in ISO 8601: `2026-03-01T12:00:00.25+01:00`.
     ///
@@ -91,8 +94,7 @@ extension Timestamp: Codable {
         let container = try decoder.singleValueContainer()
         guard let timestamp = Timestamp(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "not a time in ISO 8601 with an offset"
+                in: container, debugDescription: "not a time in ISO 8601 with an offset"
             )
         }
         self = timestamp
@@ -101,12 +103,5 @@ extension Timestamp: Codable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
-    }
-}
-
-extension String {
-    fileprivate mutating func append(digits number: UInt64, width: Int) {
-        let digits = String(number)
-        self += String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -2,15 +2,13 @@
 ///
 /// `String` takes two texts as equal when Unicode calls them canonically equivalent, so that "é" equals "e" with a
 /// combining accent. Attributes, bundles and keys must not: PostgreSQL compares them as bytes, and so does this type.
-package struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+package struct UTF8Text: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let string: String
 
-    @inlinable
     package init(_ string: String) {
         self.string = string
     }
 
-    @inlinable
     package init(stringLiteral value: String) {
         self.string = value
     }
@@ -22,9 +20,7 @@ package struct UTF8Text: Sendable, ExpressibleByStringLiteral, CustomStringConve
 
     package var isEmpty: Bool { string.isEmpty }
     package var description: String { string }
-}
 
-extension UTF8Text: Hashable {
     package static func == (left: UTF8Text, right: UTF8Text) -> Bool {
         left.string.withBytes { leftBytes in
             right.string.withBytes { rightBytes in leftBytes.hasSameBytes(as: rightBytes) }
@@ -35,19 +31,13 @@ extension UTF8Text: Hashable {
         string.withBytes { hasher.combine(bytes: $0) }
         hasher.combine(0xFF as UInt8)
     }
-}
 
-extension UTF8Text: Comparable {
     package static func < (left: UTF8Text, right: UTF8Text) -> Bool {
         left.string.withBytes { leftBytes in
             right.string.withBytes { rightBytes in leftBytes.precedes(rightBytes) }
         }
     }
-}
 
-extension UTF8Text {
     /// The text with its ASCII letters made lower-case: what is equal where ASCII case does not count.
-    package var lowercasedASCII: UTF8Text {
-        UTF8Text(ASCII.lowercased(string))
-    }
+    package var lowercasedASCII: UTF8Text { UTF8Text(ASCII.lowercased(string)) }
 }

@@ -3,8 +3,9 @@
 /// Numbers of any size compare as numbers, missing ones are zero, and a pre-release comes before its release as in
 /// Semantic Versioning 2.0.0. Two versions are equal when neither comes before the other, however they are written:
 /// `1`, `v1.0` and `1.00.0+45` are.
-package struct AppVersion: Sendable {
+package struct AppVersion: Sendable, CustomStringConvertible {
     package let text: String
+    package var description: String { text }
 
     let key: VersionKey
 
@@ -38,8 +39,4 @@ extension AppVersion: Comparable, Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(key)
     }
-}
-
-extension AppVersion: CustomStringConvertible {
-    package var description: String { text }
 }

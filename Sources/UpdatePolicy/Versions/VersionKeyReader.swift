@@ -1,10 +1,6 @@
 struct VersionKeyReader {
-    private let key: VersionKey
-    private var position = 0
-
-    init(_ key: VersionKey) {
-        self.key = key
-    }
+    let key: VersionKey
+    private(set) var position = 0
 
     /// Whether a byte that is not zero follows.
     var hasMore: Bool { key[position] != 0 }
@@ -55,7 +51,7 @@ struct VersionKeyReader {
 extension VersionKey {
     /// The key of the first version with the same numbers, their pre-release 0.
     var family: VersionKey {
-        var reader = VersionKeyReader(self)
+        var reader = VersionKeyReader(key: self)
         var builder = VersionKeyBuilder()
         for number in reader.numbers() { builder.appendNumber(Array(number.utf8)) }
         return builder.familyKey

@@ -40,7 +40,7 @@ private struct BoundInWords {
     private let isAboveRelease: Bool
 
     init(_ key: VersionKey) {
-        var reader = VersionKeyReader(key)
+        var reader = VersionKeyReader(key: key)
         var numbers = reader.numbers()
         while numbers.count < 2 { numbers.append("0") }
         self.numbers = numbers.joined(separator: ".")

@@ -3,8 +3,9 @@
 /// `<`, `<=`, `>`, `>=`, `=`, a bare version, a space for "and", `||` for "or", `1.2 - 1.4`, `1.2.x`, `~1.2.3`, `^1.2.3`
 /// and `*`. Unlike in npm a version is exact and padded with zeros (`=1.2` is 1.2.0 alone, write `1.2.x` for the
 /// family), and pre-releases are ordinary members of the order (`<1.2` includes `1.2-beta`).
-package struct VersionRange: Sendable {
+package struct VersionRange: Sendable, CustomStringConvertible {
     package let text: String
+    package var description: String { text }
 
     /// What the range means: not empty, sorted, and none touches the next.
     let intervals: [VersionInterval]
@@ -26,8 +27,4 @@ package struct VersionRange: Sendable {
     package func contains(_ version: AppVersion) -> Bool {
         intervals.contains { $0.contains(version.key) }
     }
-}
-
-extension VersionRange: CustomStringConvertible {
-    package var description: String { text }
 }

@@ -33,20 +33,19 @@ package struct AnnouncedVersion: Sendable {
     /// A release that every client can get: that of the version where there is one, else the least offer.
     package let release: Release
 
-    /// For clients that compare builds: the one behind the greatest build of all releases whose numbers are below those of
-    /// the version, so that nobody is asked to update who has the version or a later one, whichever build of it; the build
-    /// of the release where the question names the client's version. `nil` where no build of the version is recorded, or
-    /// none of a release below it, or builds do not grow with versions.
+    /// For clients that compare builds: the least that nobody with a lower version can have, so that nobody is asked to update
+    /// who has the version, whichever build of it (``RecordedBuilds/threshold(below:)``); the build of the release where the
+    /// question names the client's version.
     package let build: String?
 
     /// The rules whose messages the announcement stands for, in the order of messages.
-    package let rules: [RuleID]
-
-    /// The least of how often one installation may be shown the messages of those rules; `nil`: without limit.
-    package let shows: Int64?
+    package let rules: [Rule]
 
     /// The message of the rule among them that reaches furthest, the first of equal ones.
     package let message: Message
+
+    /// The least of how often one installation may be shown the messages of those rules; `nil`: without limit.
+    package var shows: Int64? { rules.compactMap(\.shows).min() }
 }
 
 extension CompiledPolicy {
@@ -56,37 +55,18 @@ extension CompiledPolicy {
     ///   - client: The members that were sent; without a platform nothing is announced.
     ///   - systemFamily: The numbers that the version of the operating system begins with, where that is known and the
     ///     version was not sent: `17` for any 17.x.
-    ///   - canSay: Whether a version, of which the build may be known, can be announced or demanded; where one cannot, a
-    ///     lower one is.
+    ///   - isRepresentable: Whether a version, of which the build may be known, can be announced or demanded; where one
+    ///     cannot, a lower one is.
     /// - Returns: `nil` where the policy has nothing about the app, or it is paused.
-    package func announcement(
+    package func announcer(
         for client: Client,
         systemFamily: String? = nil,
         at time: Timestamp,
-        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
-    ) -> Announcement? {
-        announcer(client, ClientSystem(client, family: systemFamily), time, canSay)?.announcement()
-    }
-
-    /// The messages that are sent to every client that a question describes, in order: what the question does not say may
-    /// be anything. Each is a lockout where it is one to every client.
-    ///
-    /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
-    package func certainMessages(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Message]? {
-        let sent = announcer(client, ClientSystem(client, family: systemFamily), time)?.sentRules() ?? []
-        let app = app(of: client)
-        var languages = TextLanguages()
-        let size = sent.reduce(0) { size, sent in
-            guard let group = group(of: sent.id, app) else { return size }
-            let index = Int(sent.id.index)
-            return size + group.message(of: index, textPlace(of: index, group, client, &languages)).count
-        }
-        return size > Self.largestMessages ? nil : sent.compactMap { message(of: $0, client, app, &languages) }
-    }
-
-    /// The rules that some client of a question may be sent, in the order of messages.
-    package func rulesInForce(for client: Client, systemFamily: String? = nil, at time: Timestamp) -> [Rule] {
-        announcer(client, ClientSystem(client, family: systemFamily), time)?.possibleRules() ?? []
+        where isRepresentable: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
+    ) -> Announcer? {
+        guard let app = app(of: client), !app.isPaused else { return nil }
+        let asker = Asker(client, ClientSystem(client, family: systemFamily))
+        return Announcer(self, app, asker, at: time, where: isRepresentable)
     }
 
     /// Whether a rule locks out every client that a question describes, and which is the first.
@@ -109,46 +89,28 @@ extension CompiledPolicy {
         guard groups.reduce(0, { $0 + $1.gates.count + $1.lockoutRules.count * releases }) <= steps else {
             return .unfinished
         }
-        let certain = announcer(client, ClientSystem(client, family: nil), time)?.sentRules() ?? []
+        let certain = announcer(for: client, at: time)?.sentRules() ?? []
         return certain.first(where: \.lockout).map { .rule(key(of: $0.id)) } ?? .open
     }
+}
 
-    /// `nil` where the policy has nothing about the app, or it is paused.
-    private func announcer(
-        _ client: Client,
-        _ system: ClientSystem,
-        _ time: Timestamp,
-        _ canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
-    ) -> Announcer? {
-        guard let app = app(of: client), !app.isPaused else { return nil }
-        return Announcer(self, app, Asker(client, system), at: time, where: canSay)
-    }
-
+extension Announcer {
     /// What the policy says to clients on some systems, where that is more than it says to every client: for documents
     /// that name the least system that an announcement is for, and whose readers heed it.
     ///
-    /// - Parameter every: What is said to every client, as ``announcement(for:systemFamily:at:)`` answers the same question.
+    /// - Parameter every: What is said to every client.
     /// - Returns: An announcement whose prompt is greater and which names its least system; `nil` where there is none.
-    package func announcementForSomeSystems(
-        beyond every: Announcement,
-        for client: Client,
-        systemFamily: String? = nil,
-        at time: Timestamp,
-        where canSay: @escaping (AppVersion, _ build: String?) -> Bool = { _, _ in true }
-    ) -> Announcement? {
-        guard client.osText == nil, let app = app(of: client), !app.isPaused,
-            let list = app.releases(on: platformNumbers.number(of: client))
-        else { return nil }
-        let system = ClientSystem(client, family: systemFamily)
-        let releases = list.releases.filter { release in
-            release.minOS.map { system.narrowed(to: $0) != nil } ?? false
-                && release.isLive(at: time.microsecondsSince1970)
+    package func announcementForSomeSystems(beyond every: Announcement) -> Announcement? {
+        if client.has(.os) { return nil }
+        let system = evaluator.asker.system
+        let releases = (list?.releases ?? []).filter { release in
+            release.isLive(at: evaluator.time) && release.minOS.map { system.narrowed(to: $0) != nil } ?? false
         }
         func announcement(from release: JudgedRelease?) -> Announcement? {
-            guard let release, let minOS = release.minOS, let narrowed = system.narrowed(to: minOS),
-                let text = release.row.minOS
+            guard let minOS = release?.minOS, let text = release?.row.minOS, let narrowed = system.narrowed(to: minOS)
             else { return nil }
-            return announcer(client, narrowed, time, canSay)?
+            let time = Timestamp(microsecondsSince1970: evaluator.time)
+            return Announcer(policy, app, Asker(client, narrowed), at: time, where: isRepresentable)
                 .announcement(leastSystem: AppVersion(text: text, key: minOS))
         }
         func isOnLess(_ left: JudgedRelease, _ right: JudgedRelease) -> Bool {
@@ -162,12 +124,27 @@ extension CompiledPolicy {
         let enough = announcement(from: releases.filter { !($0.version < prompt.version.key) }.min(by: isOnLess))
         return enough?.prompt?.version == prompt.version ? enough : most
     }
+
+    /// The messages that are sent to every client, in order, each as a lockout where it is one to every client.
+    ///
+    /// - Returns: `nil` where they have more bytes together than ``largestMessages``.
+    package func certainMessages() -> [Message]? {
+        let sent = sentRules()
+        var languages = TextLanguages()
+        let size = sent.reduce(0) { size, sent in
+            guard let group = policy.group(of: sent.id, app) else { return size }
+            let index = Int(sent.id.index)
+            return size + group.message(of: index, policy.textPlace(of: index, group, client, &languages)).count
+        }
+        if size > Self.largestMessages { return nil }
+        return sent.compactMap { policy.message(of: $0, client, app, &languages) }
+    }
+
+    /// The most bytes that the messages of a document may have together.
+    private static let largestMessages = 1 << 20
 }
 
 extension CompiledPolicy {
-    /// The most bytes that the messages of a document may have together.
-    package static let largestMessages = 1 << 20
-
     /// What the policy has about an app; `nil` where it has nothing. ASCII case does not count.
     package func section(ofApp bundle: String) -> PolicySection? {
         appIndexes.number(of: bundle).flatMap { apps[$0].isEmpty ? nil : apps[$0].section }

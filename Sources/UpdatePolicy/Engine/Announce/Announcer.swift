@@ -1,11 +1,11 @@
 /// The finding of what a policy says to all clients that a question describes.
-final class Announcer {
-    private let policy: CompiledPolicy
-    private let app: CompiledApp
-    private let client: Client
-    private var evaluator: Evaluator
-    private let list: ReleaseList?
-    private let canSay: (AppVersion, _ build: String?) -> Bool
+package final class Announcer {
+    let policy: CompiledPolicy
+    let app: CompiledApp
+    let client: Client
+    private(set) var evaluator: Evaluator
+    let list: ReleaseList?
+    let isRepresentable: (AppVersion, _ build: String?) -> Bool
 
     private struct Candidate {
         let reference: RuleReference
@@ -13,7 +13,7 @@ final class Announcer {
         /// The versions that it reaches; `nil` for all, also those that cannot be read.
         let versions: [VersionInterval]?
 
-        var id: RuleID { reference.id }
+        var row: Rule { reference.row }
         var rule: CompiledRule { reference.rule }
         var flags: CompiledRule.Flags { reference.flags }
 
@@ -31,17 +31,15 @@ final class Announcer {
         _ app: CompiledApp,
         _ asker: Asker,
         at time: Timestamp,
-        where canSay: @escaping (AppVersion, _ build: String?) -> Bool
+        where isRepresentable: @escaping (AppVersion, _ build: String?) -> Bool
     ) {
-        self.policy = policy
-        self.app = app
-        self.canSay = canSay
-        client = asker.client
+        (self.policy, self.app, client, self.isRepresentable) = (policy, app, asker.client, isRepresentable)
         evaluator = Evaluator(policy, app, asker, at: time)
         list = app.releases(on: evaluator.platform)
     }
 
-    func announcement(leastSystem: AppVersion? = nil) -> Announcement {
+    /// - Parameter leastSystem: Which systems the clients have, where that is not all of them: this version and later ones.
+    package func announcement(leastSystem: AppVersion? = nil) -> Announcement {
         let offer = evaluator.targets.least(soak: 0)
         var announced: (prompt: AnnouncedVersion?, floor: AnnouncedVersion?) = (nil, nil)
         if let offer {
@@ -57,9 +55,7 @@ final class Announcer {
     // MARK: Rules
 
     /// The rules that some client may be sent, in the order of messages.
-    func possibleRules() -> [Rule] {
-        candidates(withPossible: true).map(\.reference.row)
-    }
+    package func possibleRules() -> [Rule] { candidates(withPossible: true).map(\.row) }
 
     /// The rules that are sent, or whose being sent may keep others from being so, in the order of messages.
     ///
@@ -152,15 +148,14 @@ final class Announcer {
     ) -> AnnouncedVersion? {
         // Asked first, because many may not be said.
         let build = list?.builds.threshold(below: version)
-        guard canSay(version, build) else { return nil }
+        guard isRepresentable(version, build) else { return nil }
         let meant = candidates.indices.filter {
             entries[$0].isCertain && isMeant(entries[$0]) && !(version.key < entries[$0].end)
         }
         // What is demanded by numbers may be reached by rules that end before the pre-releases of the version.
         guard let first = meant.max(by: { entries[$0].end < entries[$1].end }) else { return nil }
         return announced(
-            version, release(of: version, offer), build: build, rules: meant.map { candidates[$0].id },
-            first: candidates[first].id
+            version, release(of: version, offer), build: build, meant.map { candidates[$0] }, first: candidates[first]
         )
     }
 
@@ -200,7 +195,7 @@ final class Announcer {
     }
 
     private struct Request {
-        let rule: RuleID
+        let candidate: Candidate
         let version: AppVersion
         let offer: JudgedRelease
     }
@@ -214,14 +209,14 @@ final class Announcer {
         let version: AppVersion?
         if candidate.flags.contains(.hasTarget) {
             let target = candidate.reference.group.pools.targets[Int(candidate.rule.target)]
-            let text = list?.spelling(of: target) ?? candidate.reference.row.target
+            let text = list?.spelling(of: target) ?? candidate.row.target
             version = least.version < target ? nil : text.map { AppVersion(text: $0, key: target) }
         } else {
             let isLeft =
                 !candidate.reference.group.matches(candidate.rule, least) || own < least.version && candidate.end != nil
             version = isLeft ? AppVersion(text: least.row.version, key: least.version) : nil
         }
-        return version.map { Request(rule: candidate.id, version: $0, offer: least) }
+        return version.map { Request(candidate: candidate, version: $0, offer: least) }
     }
 
     /// The greatest version of some requests that can be said.
@@ -230,9 +225,9 @@ final class Announcer {
         for (version, first) in firsts.sorted(by: { $0.key > $1.key }) {
             let release = release(of: version, first.offer)
             let build = release.version == version.key ? release.row.build : nil
-            guard canSay(version, build) else { continue }
-            let rules = requests.filter { !(version < $0.version) }.map(\.rule)
-            return announced(version, release, build: build, rules: rules, first: first.rule)
+            guard isRepresentable(version, build) else { continue }
+            let reached = requests.filter { !(version < $0.version) }.map(\.candidate)
+            return announced(version, release, build: build, reached, first: first.candidate)
         }
         return nil
     }
@@ -241,14 +236,13 @@ final class Announcer {
         _ version: AppVersion,
         _ release: JudgedRelease,
         build: String?,
-        rules: [RuleID],
-        first: RuleID
+        _ candidates: [Candidate],
+        first: Candidate
     ) -> AnnouncedVersion? {
         var languages = TextLanguages()
-        return policy.message(of: SentRule(id: first), client, app, &languages).map { message in
+        return policy.message(of: SentRule(id: first.reference.id), client, app, &languages).map { message in
             AnnouncedVersion(
-                version: version, release: release.row, build: build, rules: rules,
-                shows: rules.compactMap { policy.group(of: $0, app)?.rows[Int($0.index)].shows }.min(), message: message
+                version: version, release: release.row, build: build, rules: candidates.map(\.row), message: message
             )
         }
     }
@@ -261,7 +255,7 @@ final class Announcer {
         for candidate in candidates() {
             if candidate.isCertain, candidate.versions == nil || client.has(.version) {
                 let isLockout = evaluator.isLockedOut(by: candidate.reference)
-                sent.append(SentRule(id: candidate.id, lockout: isLockout))
+                sent.append(SentRule(id: candidate.reference.id, lockout: isLockout))
             }
             if candidate.flags.contains(.final) { break }
         }

@@ -68,14 +68,12 @@ struct VersionSweep {
     }
 
     /// Whether every version below this one is sent the message of a rule that reaches none from this one on.
-    func isPrompt(_ version: VersionKey) -> Bool {
-        reaches(prompted, all: version, version)
-    }
+    func isPrompt(_ version: VersionKey) -> Bool { reaches(prompted, all: version, version) }
 
     /// Whether every version whose numbers are below those of this one is locked out by a rule that reaches none from
     /// this one on.
     func isFloor(_ version: VersionKey) -> Bool {
-        var reader = VersionKeyReader(version)
+        var reader = VersionKeyReader(key: version)
         _ = reader.numbers()
         return reaches(lockedOut, all: reader.isAtEndOfRelease ? version.family : version, version)
     }

@@ -29,9 +29,7 @@ struct NameTable: Sendable {
         }
     }
 
-    func number(of name: String) -> Int? {
-        name.withBytes { number(of: $0) }
-    }
+    func number(of name: String) -> Int? { name.withBytes { number(of: $0) } }
 
     mutating func insert(_ name: String) -> Int {
         if let number = number(of: name) { return number }
@@ -128,9 +126,7 @@ struct PlatformNumbers: Sendable {
         client.withText(.platform) { names.number(of: $0).map(canonical) ?? -1 } ?? -1
     }
 
-    mutating func insert(_ platform: String) -> Int32 {
-        canonical(names.insert(platform))
-    }
+    mutating func insert(_ platform: String) -> Int32 { canonical(names.insert(platform)) }
 
     @inline(__always)
     private func canonical(_ number: Int) -> Int32 {

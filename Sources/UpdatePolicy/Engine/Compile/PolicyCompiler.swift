@@ -42,7 +42,7 @@ struct PolicyCompiler {
         for app in policy.apps {
             let appIndex = index(ofApp: app.bundle)
             guard rows[appIndex]?.app == nil else {
-                throw PolicyError(row: "app \(app.bundle)", reason: "is there twice")
+                throw PolicyError(row: "app \(app.bundle)", reason: "appears twice")
             }
             rows[appIndex, default: Rows()].app = app
         }
@@ -51,7 +51,7 @@ struct PolicyCompiler {
         var keys = Set<UTF8Text>(minimumCapacity: policy.rules.count)
         for rule in policy.rules {
             guard keys.insert(UTF8Text(rule.key)).inserted else {
-                throw PolicyError(row: "rule \(rule.key)", reason: "is there twice")
+                throw PolicyError(row: "rule \(rule.key)", reason: "appears twice")
             }
             if let bundle = rule.bundle {
                 rows[index(ofApp: bundle), default: Rows()].rules.append(rule)
@@ -93,11 +93,7 @@ struct PolicyCompiler {
     }
 
     private mutating func releaseLists(_ rows: [Release]) throws(PolicyError) -> [ReleaseList] {
-        var lists: [ReleaseList] = []
-        let rowsOfPlatforms = Dictionary(grouping: rows) { platformNumbers.insert($0.platform) }
-        for (platform, rows) in rowsOfPlatforms.sorted(by: { $0.key < $1.key }) {
-            lists.append(try ReleaseList(rows, onPlatform: platform))
-        }
-        return lists
+        try Dictionary(grouping: rows) { platformNumbers.insert($0.platform) }.sorted { $0.key < $1.key }
+            .map { platform, rows throws(PolicyError) in try ReleaseList(rows, onPlatform: platform) }
     }
 }

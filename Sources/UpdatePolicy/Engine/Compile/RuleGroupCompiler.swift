@@ -16,9 +16,7 @@ struct RuleGroupCompiler {
         if rows.isEmpty { return nil }
         let isSorted = zip(rows, rows.dropFirst()).allSatisfy { !Rule.precedes($1, $0) }
         let rows = isSorted ? rows : rows.sorted(by: Rule.precedes)
-        var ranges: [RuleRanges] = []
-        ranges.reserveCapacity(rows.count)
-        for row in rows { ranges.append(try RuleRanges(row)) }
+        let ranges = try rows.map { row throws(PolicyError) in try RuleRanges(row) }
         var compiler = Self(
             app: app, scales: RuleScales(ranges, rows), platformNumbers: platformNumbers, textLanguages: textLanguages
         )
@@ -64,10 +62,12 @@ extension RuleGroupCompiler {
         }
         if let attributes = try elements(rule.attributes, "attributes", row) {
             let compiledAttributes = attributes.byName.map { attribute in
-                let values = Set(attribute.values.compactMap { scales.attributeValues.index(of: $0) })
+                let values = Set(attribute.values.compactMap { scales.attributeValues.index(of: $0) }).sorted()
+                    .map { UInt32($0) }
                 return CompiledAttribute(
-                    name: scales.attributeNames.index(of: attribute.name) ?? 0,
-                    values: pools.values.appendRun(values.sorted().map { UInt32($0) })
+                    name: UInt32(scales.attributeNames.index(of: attribute.name) ?? 0),
+                    onlyValue: values.count == 1 ? values[0] : CompiledAttribute.several,
+                    values: pools.values.appendRun(values)
                 )
             }
             compiled.attributes = pools.attributes.appendRun(compiledAttributes)
@@ -87,13 +87,10 @@ extension RuleGroupCompiler {
         if rule.lockout { flags.insert(.lockout) }
         if rule.lockout && !rule.lockoutWithoutUpdate { flags.insert(.needsWayOut) }
         if rule.final { flags.insert(.final) }
-        if rule.link == "store" { flags.insert(.linksToStore) }
-        let namesApp =
-            TextTemplate.names("{app}", in: rule.title) || TextTemplate.names("{app}", in: rule.text)
-            || rule.texts.contains {
-                TextTemplate.names("{app}", in: $0.title) || TextTemplate.names("{app}", in: $0.text)
-            }
-        if rule.bundle == nil && namesApp { flags.insert(.namesApp) }
+        if rule.link == Rule.storeLink { flags.insert(.linksToStore) }
+        guard rule.bundle == nil else { return flags }
+        let texts = [rule.title, rule.text] + rule.texts.flatMap { [$0.title, $0.text] }
+        if texts.contains(where: { $0.utf8.contains("{app}".utf8) }) { flags.insert(.namesApp) }
         return flags
     }
 
@@ -102,7 +99,7 @@ extension RuleGroupCompiler {
         pools.tails.append(
             MessageTail(
                 link: prepare { bytes in
-                    if let link = rule.link, link != "store" { MessageBytes.append(link: link, to: &bytes) }
+                    if let link = rule.link, link != Rule.storeLink { MessageBytes.append(link: link, to: &bytes) }
                 },
                 hints: prepare { bytes in if let hints = rule.hints { MessageBytes.append(hints, to: &bytes) } },
                 lockout: prepare { bytes in
@@ -188,9 +185,7 @@ struct RuleRanges {
         end = reached.upperText
     }
 
-    var versionBounds: [VersionKey] {
-        Self.bounds(versions) + (target.map { [$0] } ?? [])
-    }
+    var versionBounds: [VersionKey] { Self.bounds(versions) + (target.map { [$0] } ?? []) }
 
     static func bounds(_ intervals: [VersionInterval]) -> [VersionKey] {
         intervals.flatMap { [$0.lower, $0.upper] }.filter { $0 != .minimum && $0 != .maximum }

@@ -100,9 +100,9 @@ extension Rule {
         if let platforms { parts.append(Self.list(platforms.map { Platform($0).displayName })) }
         if let os { parts.append("system \(Self.shortened(os))") }
         if let regions { parts.append(Self.list(regions)) }
-        if let languages { parts.append("language \(Self.list(languages, "or"))") }
+        if let languages { parts.append("language \(Self.list(languages))") }
         for attribute in attributes ?? [] {
-            parts.append("\(Self.plain(attribute.name)) \(Self.list(attribute.values.map(Self.plain), "or"))")
+            parts.append("\(Self.plain(attribute.name)) \(Self.list(attribute.values.map(Self.plain)))")
         }
         return parts.isEmpty ? "everyone" : parts.joined(separator: ", ")
     }
@@ -120,7 +120,7 @@ extension Rule {
     }
 
     /// `DE, AT or CH`; of a long list the first names, and how many there are beside them.
-    private static func list(_ names: [String], _ conjunction: String = "and") -> String {
+    private static func list(_ names: [String]) -> String {
         guard names.count > 1 else { return names.first ?? "nobody" }
         let shown = names.count > mostNames ? names.prefix(mostNames - 1) : names.dropLast()
         let rest = names.count - shown.count

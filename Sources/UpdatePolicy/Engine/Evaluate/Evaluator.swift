@@ -14,15 +14,17 @@ struct Asker {
     /// The conditions of which it is not known whether they are met, where what is known does not meet them.
     let unknown: Set<Condition>
     let system: ClientSystem
+}
 
+extension Asker {
     /// The one client of a check.
     init(_ client: Client) {
-        self.init(client, unknown: [], .exactly(client.osKey))
+        self.init(client: client, unknown: [], system: .exactly(client.osKey))
     }
 
     /// Clients as checks are counted: what is not counted may be anything.
     init(counted client: Client) {
-        self.init(client, unknown: Condition.uncounted, .exactly(client.osKey))
+        self.init(client: client, unknown: Condition.uncounted, system: .exactly(client.osKey))
     }
 
     /// The clients of whom some members are known: what these do not say may be anything.
@@ -30,11 +32,7 @@ struct Asker {
         let isUnknown = { (condition: Condition) in
             condition == .attributes || condition.field.map { !client.has($0) } ?? false
         }
-        self.init(client, unknown: Set(Condition.allCases.filter(isUnknown)), system)
-    }
-
-    private init(_ client: Client, unknown: Set<Condition>, _ system: ClientSystem) {
-        (self.client, self.unknown, self.system) = (client, unknown, system)
+        self.init(client: client, unknown: Set(Condition.allCases.filter(isUnknown)), system: system)
     }
 }
 
@@ -86,11 +84,8 @@ struct Evaluator {
     private let factsForEveryApp: CheckFacts?
 
     init(_ policy: CompiledPolicy, _ app: CompiledApp?, _ asker: Asker, at time: Timestamp) {
-        self.app = app
-        self.asker = asker
-        self.time = time.microsecondsSince1970
         let (time, platform) = (time.microsecondsSince1970, policy.platformNumbers.number(of: asker.client))
-        self.platform = platform
+        (self.app, self.asker, self.time, self.platform) = (app, asker, time, platform)
         let list = app?.releases(on: platform)
         targets = Offers(list, ReleaseAsker(asker), at: time, .pass)
         waysOut = Offers(list, ReleaseAsker(asker), at: time, .fail)
@@ -101,9 +96,7 @@ struct Evaluator {
         factsForEveryApp = facts(policy.rulesForEveryApp)
     }
 
-    func facts(for reference: RuleReference) -> CheckFacts? {
-        reference.id.app < 0 ? factsForEveryApp : facts
-    }
+    func facts(for reference: RuleReference) -> CheckFacts? { reference.id.app < 0 ? factsForEveryApp : facts }
 
     /// How sure it is that a rule's conditions are met, all of them.
     mutating func verdict(_ conditions: [Condition], of reference: RuleReference) -> Verdict {
@@ -160,13 +153,11 @@ struct Evaluator {
         guard offers.isCertain else { return (.noOffer, nil) }
         // What they have may be as new.
         if asker.unknown.contains(.versions) { return (.notAbove, offers.releases.last) }
-        var open: JudgedRelease?
         for offer in offers.releases {
             let wayOut = reference.group.wayOut(of: reference.rule, asker.client, by: offer)
             if wayOut != .open { return (wayOut, offer) }
-            open = offer
         }
-        return (.open, open)
+        return (.open, offers.releases.last)
     }
 
     mutating func isLockedOut(by reference: RuleReference) -> Bool {

@@ -20,49 +20,48 @@ struct CheckExplainer {
     mutating func explain(_ reference: RuleReference) -> Explanation {
         let rule = reference.row
         var explanation: Explanation
-        var offer: Release?
         if let condition = Condition.allCases.first(where: { evaluator.verdict($0, of: reference) < .met }) {
             explanation = unmet(condition, reference)
         } else if let finalKey {
-            explanation = Explanation(rule, .afterFinal(finalKey), actual: finalKey)
+            explanation = Explanation(rule: rule, reason: .afterFinal(finalKey), actual: finalKey)
         } else {
             if rule.final { finalKey = rule.key }
-            (explanation, offer) = sent(reference)
+            explanation = sent(reference)
             explanation.match = match(rule)
         }
         explanation.bucket = bucket(rule)
         explanation.rollout = rule.rollout(at: time)
         explanation.heldSince = rule.holdInForce(at: time)
         explanation.hangsOnPreRelease = hangsOnPreRelease(rule)
-        explanation.hangsOnSystem = explanation.reason == .sent && (offer?.minOS != nil || rule.os != nil)
         return explanation
     }
 
     /// Tells of a rule that is met whether it locks the client out, and which release is offered.
-    private mutating func sent(_ reference: RuleReference) -> (Explanation, offer: Release?) {
+    private mutating func sent(_ reference: RuleReference) -> Explanation {
         let rule = reference.row
-        guard reference.flags.contains(.needsWayOut) else {
-            let offer = rule.target == nil ? nil : evaluator.targets.least(soak: reference.rule.soak)?.row
-            return (Explanation(rule, .sent, release: offer?.label), offer)
+        var (wayOut, release) = (WayOut.open, nil as JudgedRelease?)
+        if reference.flags.contains(.needsWayOut) {
+            (wayOut, release) = evaluator.wayOut(of: reference)
+        } else if rule.target != nil {
+            release = evaluator.targets.least(soak: reference.rule.soak)
         }
-        let (wayOut, release) = evaluator.wayOut(of: reference)
-        let offer = release?.row
-        let reason: Explanation.Reason
-        var actual: String
+        var explanation = Explanation(rule: rule, reason: .sent, release: release?.row.label)
         switch wayOut {
-        case .open: return (Explanation(rule, .sent, release: offer?.label), offer)
-        case .noOffer: (reason, actual) = (.noOffer, "no offer")
-        case .notAbove: (reason, actual) = (.notAbove, "the offer is not above the client")
-        case .matches: (reason, actual) = (.matchesOffer, "the rule matches the offer")
+        case .open:
+            explanation.hangsOnSystem = release?.minOS != nil || rule.os != nil
+            return explanation
+        case .noOffer: explanation.actual = "no offer"
+        case .notAbove: explanation.actual = "the offer is not above the client"
+        case .matches: explanation.actual = "the rule matches the offer"
         }
+        (explanation.reason, explanation.expected) = (.noWayOut(wayOut), "a way out")
         if client.sentNumberOfNoSystem, let os = client.shown(.os),
             releases.contains(where: { $0.minOS != nil && !$0.row.isWithdrawn(at: time) })
         {
-            actual += ", os \(os)"
+            explanation.actual? += ", os \(os)"
         }
-        var explanation = Explanation(rule, reason, expected: "a way out", actual: actual, release: offer?.label)
-        explanation.obstacle = obstacleOfWayOut(reference, orWithdrawn: reason != .matchesOffer)
-        return (explanation, nil)
+        explanation.obstacle = obstacleOfWayOut(reference, orWithdrawn: wayOut != .matches)
+        return explanation
     }
 
     /// The title of a rule that is met, whom it is for, and what the client has of what it asks for.
@@ -104,17 +103,19 @@ extension CheckExplainer {
     /// Tells of a rule which condition is not met, and what the client has in place of what is asked for.
     private mutating func unmet(_ condition: Condition, _ reference: RuleReference) -> Explanation {
         let rule = reference.row
-        func explanation(_ expected: String?, _ actual: String?) -> Explanation {
-            Explanation(rule, .unmet(condition), expected: expected, actual: actual)
+        func explanation(_ expected: String?, _ actual: String?, attribute: String? = nil) -> Explanation {
+            Explanation(
+                rule: rule, reason: .unmet(condition, attribute: attribute), expected: expected, actual: actual
+            )
         }
         switch condition {
         case .attributes:
             guard let attribute = (rule.attributes?.byName ?? []).first(where: { !client.has($0) }) else {
                 return explanation(nil, nil)
             }
-            return Explanation(
-                rule, .unmetAttribute(attribute.name), expected: attribute.values.joined(separator: ", "),
-                actual: client.attribute(UTF8Text(attribute.name))?.string
+            return explanation(
+                attribute.values.joined(separator: ", "), client.attribute(UTF8Text(attribute.name))?.string,
+                attribute: attribute.name
             )
         case .target where client.isBelow(rule.target):
             let offer = evaluator.targets.least(soak: reference.rule.soak)
@@ -152,35 +153,32 @@ extension CheckExplainer {
         return withdrawn.flatMap { obstacle($0, row, .fail) }
     }
 
+    /// What keeps the client from a release under the soak of a rule; `nil` where nothing does.
     private func obstacle(
         _ release: JudgedRelease,
         _ rule: Rule,
         _ missingValues: MissingValues
     ) -> ReleaseObstacle? {
-        reason(release, rule, missingValues).map { ReleaseObstacle(release: release.row.label, reason: $0) }
-    }
-
-    private func reason(
-        _ release: JudgedRelease,
-        _ rule: Rule,
-        _ missingValues: MissingValues
-    ) -> ReleaseObstacle.Reason? {
+        guard let list else { return nil }
+        let reason: ReleaseObstacle.Reason
         switch release.row.state(at: time) {
-        case .withdrawn(let withdrawnAt): return .withdrawn(withdrawnAt <= time ? withdrawnAt : nil)
-        case .staged: return .staged
-        case .noDate: return .noDate
-        case .comes(let liveAt): return .liveFrom(liveAt)
+        case .withdrawn(let withdrawnAt): reason = .withdrawn(withdrawnAt <= time ? withdrawnAt : nil)
+        case .staged: reason = .staged
+        case .noDate: reason = .noDate
+        case .comes(let liveAt): reason = .liveFrom(liveAt)
         case .live(let liveAt):
-            let asker = ReleaseAsker(client)
-            if let list, list.verdict(ofRegions: release, asker, missingValues) < .met {
-                return .regions(release.row.regions ?? [])
-            }
-            if let list, list.verdict(ofSystem: release, asker, missingValues) < .met {
-                return .os(release.row.minOS ?? "")
-            }
             let soaked = liveAt.advanced(byMicroseconds: rule.soakMicroseconds)
-            return time < soaked ? .soaksUntil(soaked) : nil
+            if list.verdict(ofRegions: release, ReleaseAsker(client), missingValues) < .met {
+                reason = .regions(release.row.regions ?? [])
+            } else if list.verdict(ofSystem: release, ReleaseAsker(client), missingValues) < .met {
+                reason = .os(release.row.minOS ?? "")
+            } else if time < soaked {
+                reason = .soaksUntil(soaked)
+            } else {
+                return nil
+            }
         }
+        return ReleaseObstacle(release: release.row.label, reason: reason)
     }
 }
 

@@ -39,7 +39,7 @@ package struct CheckRemarks {
             let values = (asked[name] ?? []).flatMap(\.values)
             if !asked.keys.contains(name), let similar = SimilarNames.of(name, among: known).first {
                 warnings.append(
-                    "\"\(name)\" is not a known member, and counts as an attribute; did you mean \(similar)?"
+                    "\"\(name)\" is not a known member, and is treated as an attribute; did you mean \(similar)?"
                 )
             } else if !values.contains(value), let similar = SimilarNames.of(value, among: values).first {
                 warnings.append("no rule asks for \(name) \"\(value)\"; did you mean \(similar)?")
@@ -48,22 +48,21 @@ package struct CheckRemarks {
     }
 
     private mutating func addUnreadable(_ client: Client) {
-        let versions = [
-            (client.versionText, client.version == nil, "version", "no rule with versions or a target"),
-            (client.buildText, client.build == nil, "build", "no rule with builds"),
-            (client.osText, client.os == nil, "os", "no rule with os"),
+        func noVersion(_ rules: String) -> String {
+            "cannot be read as a version, so no rule with \(rules) matches; write 1.2"
+        }
+        let isLanguage = client.language?.normalized.prefixMatch(of: /[a-z]{1,3}(?:-|$)/) != nil
+        let fields = [
+            (ClientField.version, client.version != nil, noVersion("versions or a target")),
+            (.build, client.build != nil, noVersion("builds")), (.os, client.os != nil, noVersion("os")),
+            (
+                .language, isLanguage,
+                "is not a language tag, so the only language condition it matches is *; write de or pt-BR"
+            ),
+            (.region, client.region != nil, "names no country, so no rule with regions matches; write JP or ja-JP"),
         ]
-        for (text, isUnreadable, name, consequence) in versions where isUnreadable {
-            guard let text else { continue }
-            warnings.append("\(name) \"\(text)\" cannot be read as a version, so \(consequence) matches; write 1.2")
-        }
-        if let tag = client.language, tag.normalized.prefixMatch(of: /[a-z]{1,3}(?:-|$)/) == nil {
-            warnings.append(
-                "language \"\(tag.text)\" is not a language tag, so the only language condition it matches is *; write de or pt-BR"
-            )
-        }
-        if let text = client.regionText, client.region == nil {
-            warnings.append("region \"\(text)\" names no country, so no rule with regions matches; write JP or ja-JP")
+        for (field, isRead, reason) in fields where !isRead {
+            if let text = client.text(field) { warnings.append("\(field.name) \"\(text)\" \(reason)") }
         }
     }
 

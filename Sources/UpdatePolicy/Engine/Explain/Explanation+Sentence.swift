@@ -7,11 +7,10 @@ extension Explanation {
         case .sent:
             let reason = release.map { ": \($0) is available to this client" } ?? ""
             return "\(key) is sent\(lockout ? " with the lockout" : "")\(reason)\(words.readings)."
-        case .noOffer, .notAbove, .matchesOffer:
-            return "\(key) is sent without the lockout: \(words.missingWayOut)."
+        case .noWayOut(let wayOut): return "\(key) is sent without the lockout: \(words.missing(wayOut))."
         case .afterFinal(let other): return "\(key) is not sent: \(other) comes before it and is final."
-        case .unmet(let condition): return "\(key) is not sent: \(words.fault(condition))."
-        case .unmetAttribute(let name): return "\(key) is not sent: \(words.missing(attribute: name))."
+        case .unmet(let condition, let attribute):
+            return "\(key) is not sent: \(words.fault(condition, attribute))."
         }
     }
 }
@@ -40,7 +39,7 @@ private struct ExplanationWords {
         return "\(version) is read as a pre-release, which is below \(version.writtenNumbers)"
     }
 
-    func fault(_ condition: Condition) -> String {
+    func fault(_ condition: Condition, _ attribute: String?) -> String {
         let actual = explanation.actual
         switch condition {
         case .versions:
@@ -51,6 +50,9 @@ private struct ExplanationWords {
         case .regions:
             guard let actual, client.region == nil else { return isFor(condition) }
             return "it is for \(expected), but the client sent the region \(actual), which names no country"
+        case .attributes:
+            return "it asks for \(attribute ?? "attributes") \(expected), but "
+                + (actual.map { "this client sent \($0)" } ?? "the client did not send it")
         case .target:
             let target = explanation.rule.target ?? ""
             guard client.isBelow(target) else {
@@ -80,16 +82,11 @@ private struct ExplanationWords {
         }
     }
 
-    func missing(attribute name: String) -> String {
-        "it asks for \(name) \(expected), but "
-            + (explanation.actual.map { "this client sent \($0)" } ?? "the client did not send it")
-    }
-
-    var missingWayOut: String {
+    func missing(_ wayOut: WayOut) -> String {
         if let obstacle = explanation.obstacle { return text(obstacle) }
         if client.platform == nil { return "the client sent no platform, so no update is known for it" }
         guard let release = explanation.release else { return "no release for \(systemName) is known for this client" }
-        guard explanation.reason == .notAbove else {
+        guard wayOut == .notAbove else {
             return "\(release), the newest release for this client, is locked out as well"
         }
         if let version = client.version {

@@ -12,20 +12,15 @@ package struct Explanation: Sendable, Equatable {
     /// What decided what became of it.
     enum Reason: Sendable, Equatable {
         case sent
-        case unmet(Condition)
-        /// The client does not have the attribute of this name as the rule asks.
-        case unmetAttribute(String)
+        /// Of attributes the first that the client does not have as the rule asks.
+        case unmet(Condition, attribute: String? = nil)
         /// A final rule with this key comes before it.
         case afterFinal(String)
-        case noOffer
-        /// The offer is not above what the client has.
-        case notAbove
-        /// The rule locks out clients with the offer as well.
-        case matchesOffer
+        case noWayOut(WayOut)
     }
 
     let rule: Rule
-    let reason: Reason
+    var reason: Reason
 
     /// What the rule asks for; `nil` where the message was sent as it is.
     package internal(set) var expected: String?
@@ -56,11 +51,6 @@ package struct Explanation: Sendable, Equatable {
 }
 
 extension Explanation {
-    init(_ rule: Rule, _ reason: Reason, expected: String? = nil, actual: String? = nil, release: String? = nil) {
-        (self.rule, self.reason) = (rule, reason)
-        (self.expected, self.actual, self.release) = (expected, actual, release)
-    }
-
     package var position: Int { rule.position }
     package var key: String { rule.key }
     package var lockout: Bool { rule.lockout }
@@ -68,9 +58,9 @@ extension Explanation {
     package var outcome: Outcome {
         switch reason {
         case .sent: .sent
-        case .unmet, .unmetAttribute: .noMatch
+        case .unmet: .noMatch
         case .afterFinal: .afterAFinalRule
-        case .noOffer, .notAbove, .matchesOffer: .sentWithoutLockout
+        case .noWayOut: .sentWithoutLockout
         }
     }
 
@@ -78,11 +68,14 @@ extension Explanation {
     package var condition: String? {
         switch reason {
         case .sent: nil
-        case .unmet(let condition): condition.rawValue
-        case .unmetAttribute(let name): "\(Condition.attributes.rawValue).\(name)"
+        case .unmet(let condition, let attribute): condition.rawValue + (attribute.map { ".\($0)" } ?? "")
         case .afterFinal: "final"
-        case .noOffer, .notAbove, .matchesOffer: "lockout"
+        case .noWayOut: "lockout"
         }
+    }
+
+    var unmet: Condition? {
+        if case .unmet(let condition, _) = reason { condition } else { nil }
     }
 }
 
@@ -101,14 +94,6 @@ extension Explanation {
         case .sent, .sentWithoutLockout: Int.max
         case .afterAFinalRule: Int.max - 1
         case .noMatch: unmet.flatMap { Condition.allCases.firstIndex(of: $0) } ?? 0
-        }
-    }
-
-    var unmet: Condition? {
-        switch reason {
-        case .unmet(let condition): condition
-        case .unmetAttribute: .attributes
-        default: nil
         }
     }
 }

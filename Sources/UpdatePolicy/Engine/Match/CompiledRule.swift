@@ -92,8 +92,15 @@ struct PoolRange: Sendable {
 
 struct CompiledAttribute: Sendable {
     /// The index of its name on the scale of names.
-    let name: Int
+    let name: UInt32
+
+    /// The index of the value where one alone is accepted, as mostly.
+    let onlyValue: UInt32
+
     let values: PoolRange
+
+    /// What stands in place of the only value where there are several.
+    static let several = UInt32.max - 1
 }
 
 extension [UInt16] {

@@ -77,19 +77,26 @@ extension RuleGroup {
 
     /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Int? {
-        rule.attributes.indices.first { !accepts($0, facts.values[pools.attributes[$0].name]) }
+        for index in rule.attributes.indices {
+            let attribute = pools.attributes[index]
+            if !accepts(attribute, facts.values[Int(attribute.name)]) { return index }
+        }
+        return nil
     }
 
     /// Whether a client sent an attribute that the rule asks for, with a value that it does not accept.
     func refusesAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Bool {
         rule.attributes.indices.contains { index in
-            let value = facts.values[pools.attributes[index].name]
-            return value != AttributeValues.notSent && !accepts(index, value)
+            let attribute = pools.attributes[index]
+            let value = facts.values[Int(attribute.name)]
+            return value != AttributeValues.notSent && !accepts(attribute, value)
         }
     }
 
-    private func accepts(_ attribute: Int, _ value: UInt32) -> Bool {
-        let values = pools.attributes[attribute].values.indices
+    @inline(__always)
+    private func accepts(_ attribute: CompiledAttribute, _ value: UInt32) -> Bool {
+        if attribute.onlyValue != CompiledAttribute.several { return attribute.onlyValue == value }
+        let values = attribute.values.indices
         let found = values.partitioningIndex { pools.values[$0] >= value }
         return found < values.upperBound && pools.values[found] == value
     }
@@ -158,9 +165,9 @@ struct CheckFacts {
     let buildRank: UInt32
     let osRank: UInt32
     let languageRank: UInt32
-    let values: AttributeValues
+    private(set) var values = AttributeValues()
     /// What keeps the client from rules.
-    let traits: UInt64
+    private(set) var traits: UInt64
 
     init(_ client: borrowing Client, platform: Int32, time: Int64, on scales: RuleScales) {
         self.time = time
@@ -170,11 +177,10 @@ struct CheckFacts {
         buildRank = client.buildKey.map { scales.builds.rank(of: $0) } ?? RankInterval.unreadable
         osRank = client.osKey.map { scales.os.rank(of: $0) } ?? RankInterval.unreadable
         languageRank = client.language.map { scales.languages.rank(of: $0) } ?? RankInterval.unreadable
-        var traits = platform < 0 ? ClientTraits.everyPlatform : ClientTraits.platform(platform)
+        traits = platform < 0 ? ClientTraits.everyPlatform : ClientTraits.platform(platform)
         traits |= region == 0 ? ClientTraits.everyRegion : ClientTraits.region(region)
         traits |= languageRank == RankInterval.unreadable ? ClientTraits.noLanguage : 0
         traits |= ClientTraits.everyAttribute
-        var values = AttributeValues()
         if scales.attributeNames.count > 0 {
             client.forEachAttribute { name, value in
                 guard let name = scales.attributeNames.index(of: name) else { return }
@@ -184,8 +190,6 @@ struct CheckFacts {
                 traits &= ~ClientTraits.lacksAttribute(name)
             }
         }
-        self.values = values
-        self.traits = traits
     }
 }
 

@@ -13,10 +13,7 @@ final class RuleGroup: Sendable {
     let gates: [RuleGate]
 
     init(_ rows: [Rule], _ rules: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
-        self.rows = rows
-        self.rules = rules
-        self.pools = pools
-        self.scales = scales
+        (self.rows, self.rules, self.pools, self.scales) = (rows, rules, pools, scales)
         lockoutRules = rows.indices.filter { rows[$0].lockout && rows[$0].enabled }
             .map { UInt32(truncatingIfNeeded: $0) }
         gates = rules.indices.compactMap { RuleGate(rules[$0], number: $0, pools) }.sorted { $1.last < $0.last }
@@ -72,7 +69,7 @@ enum ClientTraits {
     static func refused(by rule: CompiledRule, _ pools: RulePools) -> UInt64 {
         let platforms = pools.platforms[rule.platforms.indices].reduce(0) { $0 | platform($1) }
         let regions = pools.regions[rule.regions.indices].reduce(0) { $0 | region($1) }
-        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | lacksAttribute($1.name) }
+        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | lacksAttribute(Int($1.name)) }
         return (platforms == 0 ? 0 : everyPlatform & ~platforms) | (regions == 0 ? 0 : everyRegion & ~regions)
             | attributes | (rule.languages.isEmpty ? 0 : noLanguage)
     }

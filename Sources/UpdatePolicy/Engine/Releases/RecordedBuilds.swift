@@ -20,9 +20,9 @@ struct RecordedBuilds: Sendable {
         least.reverse()
     }
 
-    /// The build behind the greatest one of all releases whose numbers are below those of a version, so that whoever has a
-    /// lower build has a lower version: builds that are not recorded are between those that are. `nil` where builds do not
-    /// grow with versions, and where none of the version or of those below is recorded.
+    /// The least build that nobody with a lower version can have: with 1.1 (40), 1.2 (57) and 1.3 (60) recorded it is 58 for
+    /// 1.3, as another build of 1.3 may be less than 60. `nil` where builds do not grow with versions, and where none of the
+    /// version or of those below is recorded.
     func threshold(below version: AppVersion) -> String? {
         let family = version.key.family
         let index = versions.indices.partitioningIndex { !(versions[$0] < family) }

@@ -8,8 +8,7 @@ final class ReleaseList: Sendable {
     private let numbersOfNoSystem: VersionInterval
 
     init(_ rows: [Release], onPlatform platform: Int32) throws(PolicyError) {
-        var releases: [JudgedRelease] = []
-        for row in rows { releases.append(try JudgedRelease(reading: row)) }
+        let releases = try rows.map { row throws(PolicyError) in try JudgedRelease(reading: row) }
         self.platform = platform
         self.releases = releases.sorted { $1.isLess(than: $0) ?? ($0.row.id < $1.row.id) }
         builds = RecordedBuilds(rows)

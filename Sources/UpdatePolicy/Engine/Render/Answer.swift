@@ -82,32 +82,21 @@ package struct Message: Sendable, Equatable {
     /// In the client's language where there is a translation, as the text.
     package let title: String
     package let text: String
-    package let link: String?
-    package let lockout: Bool
+    package internal(set) var link: String?
+    package internal(set) var lockout = false
 
     /// When the lockout ends, in whole seconds since 1970-01-01T00:00:00Z, rounded up; `nil` where no end is set, and in
     /// messages without lockout.
-    package let until: Int64?
+    package internal(set) var until: Int64?
 
     /// How often it is to be shown; `nil` where the rule does not say, and in lockouts.
-    package let hints: MessageHints?
+    package internal(set) var hints: MessageHints?
+}
 
-    package init(
-        id: String,
-        title: String,
-        text: String,
-        link: String? = nil,
-        lockout: Bool = false,
-        until: Int64? = nil,
-        hints: MessageHints? = nil
-    ) {
-        self.id = id
-        self.title = title
-        self.text = text
-        self.link = link
-        self.lockout = lockout
-        self.until = until
-        self.hints = hints
+extension Message {
+    /// A message of a rule, whenever it is sent: without an end and hints.
+    package init(id: String, title: String, text: String, link: String?, lockout: Bool) {
+        self.init(id: id, title: title, text: text, link: link, lockout: lockout, until: nil)
     }
 }
 
@@ -123,4 +112,15 @@ package struct MessageHints: Sendable, Equatable {
 
     /// The version that its rule asks clients to reach; `nil` where there is none.
     package let target: String?
+
+    /// How often the message is shown, for people: `Shown again after 1 day, at most 3 times; can be skipped.`
+    package var sentence: String {
+        var shown: [String] = []
+        if let seconds = remind, shows != 1 {
+            shown.append("again after \(DayTimeInterval(microseconds: seconds * 1_000_000))")
+        }
+        if let shows = shows { shown.append(shows == 1 ? "once" : "at most \(shows) times") }
+        guard !shown.isEmpty else { return "Can be skipped." }
+        return "Shown \(shown.joined(separator: ", "))\(skip ? "; can be skipped" : "")."
+    }
 }

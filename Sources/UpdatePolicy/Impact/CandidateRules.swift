@@ -1,5 +1,5 @@
 /// The rules of one policy that may match clients of one kind, at any time and with any uncounted members.
-struct ReachingRules {
+struct CandidateRules {
     private let policy: CompiledPolicy
     private let asker: Asker
     private let app: CompiledApp?
@@ -8,7 +8,7 @@ struct ReachingRules {
     private struct Candidate {
         let reference: RuleReference
         /// What it asks for that is not counted.
-        let demands: [Condition: PolicyValue]
+        let uncountedConditions: [Condition: PolicyValue]
     }
 
     init(_ policy: CompiledPolicy, _ client: Client) {
@@ -20,8 +20,8 @@ struct ReachingRules {
             let verdict = evaluator.verdict([.enabled, .paused] + Condition.onClients, of: reference)
             if verdict == .unmet { return nil }
             let uncounted = verdict == .met ? [] : Condition.uncounted.subtracting([.rollout])
-            let demands = uncounted.map { ($0, $0.value(in: reference.row)) }.filter { $0.1 != .null }
-            return Candidate(reference: reference, demands: Dictionary(uniqueKeysWithValues: demands))
+            let asked = uncounted.map { ($0, $0.value(in: reference.row)) }.filter { $0.1 != .null }
+            return Candidate(reference: reference, uncountedConditions: Dictionary(uniqueKeysWithValues: asked))
         }
     }
 
@@ -41,7 +41,8 @@ struct ReachingRules {
             let delivery: RuleReach.Delivery =
                 !isLockout ? .message : evaluator.isLockedOut(by: reference) ? .lockout : .withoutWayOut
             let reach = RuleReach(
-                rule: reference.row, delivery: delivery, share: share, demands: candidate.demands,
+                rule: reference.row, delivery: delivery, share: share,
+                uncountedConditions: candidate.uncountedConditions,
                 isFinal: reference.flags.contains(.final)
             )
             rules.append(reach)
@@ -50,8 +51,9 @@ struct ReachingRules {
         return rules
     }
 
-    /// Adds every time at which these clients may get something else.
-    func addMoments(to moments: inout Set<Int64>) {
+    /// The times after another at which these clients may get something else.
+    func moments(after time: Timestamp) -> Set<Timestamp> {
+        var moments: Set<Int64> = []
         let releases = app?.releases(on: policy.platformNumbers.number(of: asker.client))?.releases ?? []
         for reference in candidates.map(\.reference) {
             let rule = reference.rule
@@ -64,6 +66,7 @@ struct ReachingRules {
                 moments.insert(release.withdrawnAt)
             }
         }
+        return Set(moments.map(Timestamp.init(microsecondsSince1970:)).filter { time < $0 && $0 < .latest })
     }
 }
 
@@ -83,15 +86,16 @@ struct RuleReach {
     let share: Int
 
     /// What the rule asks for that is not counted.
-    let demands: [Condition: PolicyValue]
+    let uncountedConditions: [Condition: PolicyValue]
     let isFinal: Bool
-    var isCertain: Bool { share == 10_000 && demands.isEmpty }
+    var locksOut: Bool { delivery == .lockout }
+    var isCertain: Bool { share == 10_000 && uncountedConditions.isEmpty }
 
     /// The largest part of the kind that is reached, 0 to 1.
     var most: Double { Double(share) / 10_000 }
 
     /// The least part of the kind that is reached, 0 to 1.
-    var least: Double { demands.isEmpty ? most : 0 }
+    var least: Double { uncountedConditions.isEmpty ? most : 0 }
 
-    var uncounted: Set<Condition> { Set(demands.keys).union(share < 10_000 ? [.rollout] : []) }
+    var uncounted: Set<Condition> { Set(uncountedConditions.keys).union(share < 10_000 ? [.rollout] : []) }
 }
