@@ -261,6 +261,7 @@ let package = Package(
                 "CheckListener", "PolicyPages", "PolicyServer", "Systemd", "TestChecks", "TestDatabase",
                 "TestPolicies", "TestRandom",
                 "TestSystem", "UpdateFeeds",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),

@@ -132,8 +132,8 @@ run_versiongate() {
         make_certificate
         options=(--tls-certificate "$folder/certificate.pem" --tls-key "$folder/key.pem")
     fi
-    # All connections come from one address, and none is to end before the load does; nginx is told the same.
-    start "$name" "$2" env VERSIONGATE_MAX_REQUESTS_PER_CONNECTION=1000000000 "$binary" serve --state-dir "$state" \
+    # All connections come from one address.
+    start "$name" "$2" "$binary" serve --state-dir "$state" \
         --host 127.0.0.1 --port 0 --management-host 127.0.0.1 --management-port 0 --max-connections-per-address 8192 \
         "${options[@]}"
     wait_until "$name" printed_address "$name"

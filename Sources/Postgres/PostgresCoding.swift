@@ -20,7 +20,6 @@ package protocol PostgresDecodable {
 }
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
-    /// Reads NULL as nil.
     package init(from cell: PostgresCell) throws(PostgresError) {
         self = cell.isNull ? nil : try Wrapped(from: cell)
     }
@@ -30,7 +29,6 @@ extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
 package struct PostgresEncoder: Sendable {
     fileprivate var bytes: [UInt8] = []
 
-    /// Appends an integer in network byte order.
     package mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
@@ -132,7 +130,6 @@ extension PostgresArrayElement where Self: PostgresEncodable {
     }
 }
 
-/// Elements that may be NULL.
 extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
     package static var postgresElementType: PostgresType { Wrapped.postgresElementType }
 

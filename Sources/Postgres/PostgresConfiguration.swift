@@ -86,7 +86,7 @@ package struct PostgresConfiguration: Sendable {
             case ("port", let value?):
                 let ports = value.split(separator: ",", omittingEmptySubsequences: false)
                 guard ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
-                    throw .unreadable("what stands in the place of the port is no number from 1 to 65535")
+                    throw .unreadable("the port is not a number from 1 to 65535")
                 }
             default: break
             }

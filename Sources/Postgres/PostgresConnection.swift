@@ -22,7 +22,6 @@ package actor PostgresConnection {
     /// Connects to a server.
     ///
     /// - Parameters:
-    ///   - configuration: Where, as whom, and how long to wait.
     ///   - executor: The thread that the connection runs on, where libpq may block; nil for one of its own.
     ///   - logger: Gets the server's notices: WARNING at `warning`, DEBUG at `debug`, others at `info`.
     ///   - onNotice: Gets them too, on the connection's thread, while the statement that caused them runs. It must
@@ -198,7 +197,6 @@ package enum PostgresTransactionMode: String, Sendable {
     case repeatableReadReadOnly = "REPEATABLE READ READ ONLY"
 }
 
-/// How a transaction ends, with its value.
 package enum PostgresTransactionEnd<Value> {
     case commit(Value)
     case rollback(Value)
@@ -227,29 +225,14 @@ extension PostgresConnection {
         try await execute("LISTEN \(PostgresIdentifier(channel))")
     }
 
-    /// Waits until at least one notification is there, and returns all that are.
+    /// Waits until at least one notification is there, and returns the payloads of all that are.
     ///
     /// Empty when `limit` passes without one. Those that arrived during other statements are returned at once. The
     /// connection serves nothing else meanwhile; cancelling the task ends the wait at once and keeps the connection.
     ///
     /// - Throws: `.cancelled`, or `.connectionLost` when the server goes away meanwhile.
-    package func notifications(waitingUpTo limit: Duration) async throws -> [PostgresNotification] {
+    package func notifications(waitingUpTo limit: Duration) async throws -> [String] {
         try await perform { session in try session.notifications(until: .now + limit) }
-    }
-}
-
-/// A notification that NOTIFY sent to a channel of this connection.
-package struct PostgresNotification: Sendable, Hashable {
-    package let channel: String
-    /// Empty if there was none.
-    package let payload: String
-    /// The process of the server that sent it.
-    package let processID: Int32
-
-    init(_ notification: PGnotify) {
-        channel = String(cString: notification.relname)
-        payload = String(cString: notification.extra)
-        processID = notification.be_pid
     }
 }
 

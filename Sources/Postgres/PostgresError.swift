@@ -6,9 +6,7 @@ import CLibpq
 /// the server's DETAIL, which may quote rows. A command line that answers the person who wrote the statement shows
 /// `message`, `detail` and `hint` itself.
 package struct PostgresError: Error, Sendable, Hashable {
-    /// The kind of failure.
     package enum Code: String, Sendable {
-        /// No connection could be made.
         case connectionFailed = "connection failed"
         /// The connection broke while it was in use; it cannot be used again.
         case connectionLost = "connection lost"
@@ -16,13 +14,11 @@ package struct PostgresError: Error, Sendable, Hashable {
         case server = "server error"
         /// The server did not answer in time; the connection is closed.
         case timeout
-        /// The task was cancelled.
         case cancelled
         /// A value from the server is not what the caller asked for.
         case decoding
         /// A value cannot be sent to the server.
         case encoding
-        /// The connection was closed before.
         case closed
         /// The caller used the connection in a way it does not support.
         case misuse
@@ -39,16 +35,12 @@ package struct PostgresError: Error, Sendable, Hashable {
     package var detail: String?
     /// What to do about it.
     package var hint: String?
-    /// The table that the error names.
     package var table: String?
-    /// The column that the error names.
     package var column: String?
     /// The data type that the error names, or what RAISE gives as DATATYPE.
     package var dataType: String?
-    /// The constraint that was violated.
     package var constraint: String?
 
-    /// Creates an error of a kind, with the fault in a sentence.
     package init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message
@@ -122,7 +114,6 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable {
     package static let featureNotSupported = Self(rawValue: "0A000")
     /// No day of the calendar, or no time of a day.
     package static let datetimeFieldOverflow = Self(rawValue: "22008")
-    package static let uniqueViolation = Self(rawValue: "23505")
     /// Also what a hot standby says to a write.
     package static let readOnlyTransaction = Self(rawValue: "25006")
     /// Another transaction has written what this one would.

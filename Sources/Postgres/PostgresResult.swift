@@ -75,19 +75,16 @@ package final class PostgresResult: @unchecked Sendable, RandomAccessCollection 
     }
 }
 
-/// A column of a result.
 package struct PostgresColumn: Sendable, Hashable {
     /// Its name, as the statement gives it.
     package let name: String
     package let type: PostgresType
 }
 
-/// One row of a result.
 package struct PostgresRow: Sendable {
     let result: PostgresResult
     let index: Int32
 
-    /// The columns in the order of the statement.
     package var columns: [PostgresColumn] { result.columns }
 
     /// Whether the value of a column, by its index counted from 0, is NULL; faster than decoding an optional.
@@ -121,7 +118,6 @@ package struct PostgresCell {
     /// The type of the value: the column's, or the element's inside an array.
     package let type: PostgresType
 
-    /// The bytes, or nil for NULL.
     let bytes: UnsafeRawBufferPointer?
 
     var isNull: Bool { bytes == nil }
@@ -149,7 +145,6 @@ package struct PostgresCell {
         error("it has the type \(type) where \(wanted) is wanted")
     }
 
-    /// An error that names the column.
     package func error(_ fault: String) -> PostgresError {
         PostgresError(.decoding, "column \(column.name): \(fault)")
     }

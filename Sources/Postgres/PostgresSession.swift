@@ -214,16 +214,16 @@ extension PostgresSession {
 
 extension PostgresSession {
     /// Waits for notifications until a deadline or cancellation, which leave the connection as it is.
-    func notifications(until deadline: ContinuousClock.Instant) throws(PostgresError) -> [PostgresNotification] {
+    func notifications(until deadline: ContinuousClock.Instant) throws(PostgresError) -> [String] {
         guard connection != nil else { throw PostgresError(.closed, "the connection is closed") }
         while true {
             try consume()
-            var notifications: [PostgresNotification] = []
+            var payloads: [String] = []
             while let notification = PQnotifies(connection) {
-                notifications.append(PostgresNotification(notification.pointee))
+                payloads.append(String(cString: notification.pointee.extra))
                 PQfreemem(notification)
             }
-            guard notifications.isEmpty else { return notifications }
+            guard payloads.isEmpty else { return payloads }
             switch try poll(POLLIN, until: deadline) {
             case .readable, .writable: break
             case .timeout: return []
@@ -286,7 +286,6 @@ extension PostgresSession {
         guard PQconsumeInput(connection) == 1 else { throw lost() }
     }
 
-    /// Closes the connection and gives the reason that libpq knows.
     private func lost() -> PostgresError {
         defer { close() }
         return PostgresError(.connectionLost, PostgresError.oneLine(PQerrorMessage(connection)))

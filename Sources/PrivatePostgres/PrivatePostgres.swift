@@ -43,9 +43,6 @@ package struct PrivatePostgres: Sendable {
     /// True also where that cannot be seen, because the folder may not be entered; `start()` says so then.
     package var exists: Bool { access("\(stateDirectory)/postgres/data/PG_VERSION", F_OK) == 0 || errno != ENOENT }
 
-    /// Whether the server has a PID file. It may have been killed since; nothing is touched or started.
-    package var seemsToRun: Bool { access("\(stateDirectory)/postgres/data/postmaster.pid", F_OK) == 0 }
-
     /// Takes a lease on the running server, after initialising and starting it where needed.
     ///
     /// - Throws: `.programsMissing`, `.folderUnusable`, `.startFailed` with the end of the server's log, `.timeout`

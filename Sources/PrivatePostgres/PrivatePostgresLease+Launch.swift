@@ -104,7 +104,7 @@ enum LaunchScript {
 
         if ! [ -e "$data/PG_VERSION" ]; then
             if [ -e "$data" ]; then
-                echo "$data is no data folder of PostgreSQL: it has no PG_VERSION" >&2
+                echo "$data is not a data folder of PostgreSQL: it has no PG_VERSION" >&2
                 exit 1
             fi
             rm -rf -- "$data.new"

@@ -7,7 +7,9 @@ package struct SystemdNotifier: Sendable {
     /// How long the service manager waits for a keep-alive before it restarts this process; nil: it wants none.
     package let watchdogInterval: Duration?
 
-    private let address: NotificationAddress
+    /// The Unix datagram socket that notifications go to: a path, or `@` and an abstract name.
+    private let address: String
+    private let addressBytes: [UInt8]
 
     /// Reads where to send notifications.
     ///
@@ -17,8 +19,17 @@ package struct SystemdNotifier: Sendable {
     /// - Returns: nil where nothing waits for notifications.
     /// - Throws: ``SystemdError`` if `NOTIFY_SOCKET` is no address of a Unix socket.
     package init?(environment: [String: String], processID: Int32) throws(SystemdError) {
-        guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
-        address = try NotificationAddress(path)
+        guard let address = environment["NOTIFY_SOCKET"], !address.isEmpty else { return nil }
+        let isAbstract = address.hasPrefix("@")
+        guard isAbstract || address.hasPrefix("/") else {
+            throw SystemdError("NOTIFY_SOCKET is \"\(address)\"; only a path or @NAME is known")
+        }
+        self.address = address
+        // The name of an abstract socket begins with a zero byte, and a path ends with one.
+        addressBytes = isAbstract ? [0] + address.utf8.dropFirst() : Array(address.utf8) + [0]
+        guard addressBytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw SystemdError("NOTIFY_SOCKET is \"\(address)\", which is too long for a Unix socket")
+        }
         let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == processID } ?? true
         watchdogInterval =
             isMeant
@@ -29,7 +40,28 @@ package struct SystemdNotifier: Sendable {
     ///
     /// - Throws: ``SystemdError`` if systemd cannot be notified.
     package func notify(_ states: [State]) throws(SystemdError) {
-        try address.send(states.map(\.line).joined(separator: "\n"))
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw fault(errno) }
+        defer { close(descriptor) }
+        // A service manager that stands still must not hold up the server.
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: addressBytes) }
+        let pathOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        let length = socklen_t(pathOffset + addressBytes.count)
+        let text = Array(states.map(\.line).joined(separator: "\n").utf8)
+        let sent = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                sendto(descriptor, text, text.count, 0, generic, length)
+            }
+        }
+        guard sent == text.count else { throw fault(errno) }
+    }
+
+    private func fault(_ number: Int32) -> SystemdError {
+        SystemdError("the service manager at \(address) cannot be notified: \(String(cString: strerror(number)))")
     }
 
     /// A state of the service.
@@ -51,54 +83,6 @@ package struct SystemdNotifier: Sendable {
             case .status(let text): "STATUS=" + text.replacing("\n", with: " ")
             }
         }
-    }
-}
-
-/// The address of the Unix datagram socket that notifications go to: a path, or `@` and an abstract name.
-private struct NotificationAddress: Sendable {
-    private let name: String
-    private let bytes: [UInt8]
-
-    /// Reads an address.
-    ///
-    /// - Throws: ``SystemdError`` if it is neither a path nor an abstract name, or too long for a socket.
-    init(_ name: String) throws(SystemdError) {
-        self.name = name
-        let isAbstract = name.hasPrefix("@")
-        guard isAbstract || name.hasPrefix("/") else {
-            throw SystemdError("NOTIFY_SOCKET is \"\(name)\"; only a path or @NAME is known")
-        }
-        // The name of an abstract socket begins with a zero byte, and a path ends with one.
-        bytes = isAbstract ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
-        guard bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw SystemdError("NOTIFY_SOCKET is \"\(name)\", which is too long for a Unix socket")
-        }
-    }
-
-    /// Sends one datagram.
-    func send(_ message: String) throws(SystemdError) {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw fault(errno) }
-        defer { close(descriptor) }
-        // A service manager that stands still must not hold up the server.
-        var limit = timeval(tv_sec: 1, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let pathOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
-        let length = socklen_t(pathOffset + bytes.count)
-        let text = Array(message.utf8)
-        let sent = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                sendto(descriptor, text, text.count, 0, generic, length)
-            }
-        }
-        guard sent == text.count else { throw fault(errno) }
-    }
-
-    private func fault(_ number: Int32) -> SystemdError {
-        SystemdError("the service manager at \(name) cannot be notified: \(String(cString: strerror(number)))")
     }
 }
 

@@ -83,7 +83,6 @@ struct AwaitedDocumentTests {
             #expect(responses.first?.headers["retry-after"] == (status == 503 ? "5" : nil), "\(target)")
             #expect(connection.channel.isActive)
         }
-        #expect(listener.statistics.problems[.unavailable] == 2)
     }
 
     @Test("A document that cannot wait any more is refused at once")

@@ -1,8 +1,8 @@
 import TestRandom
 import Testing
-import UpdatePolicy
 
 @testable import CheckListener
+@testable import UpdatePolicy
 
 @Suite("Cardinality limit")
 struct CardinalityLimitTests {
@@ -22,7 +22,7 @@ struct CardinalityLimitTests {
             for _ in 0..<(8 * maximum) {
                 let app = "flood-\(Int.random(in: 0..<floods, using: &random))"
                 let isReleased = random.chance(released)
-                if limit.acquire(isReleased ? .released : .none, kind: 0, app: app, hour: 5) {
+                if limit.acquire(0, isReleased: isReleased, app: app, hour: 5) {
                     taken[app, default: 0] += 1
                     if !isReleased { madeUp += 1 }
                 }
@@ -32,7 +32,7 @@ struct CardinalityLimitTests {
             // One part of 1 + 4 n is left to the others of the places that the flood could take.
             let left = (maximum - maximum / 4) / (1 + 4 * floods) - floods - 1
             var honest = 0
-            while honest < left / 2, limit.acquire(.none, kind: 0, app: "honest", hour: 5) { honest += 1 }
+            while honest < left / 2, limit.acquire(0, isReleased: false, app: "honest", hour: 5) { honest += 1 }
             #expect(honest >= left / 2, "seed \(seed): \(honest) of \(left)")
         }
     }
@@ -42,19 +42,19 @@ struct CardinalityLimitTests {
     )
     func beginsAnew() {
         let limit = CardinalityLimit(maximum: 1)
-        #expect(limit.acquire(.none, kind: 0, app: "a", hour: 5))
-        #expect(!limit.acquire(.none, kind: 0, app: "a", hour: 5))
-        #expect(limit.acquire(.none, kind: 0, app: "a", hour: 6))
-        #expect(!limit.acquire(.none, kind: 0, app: "a", hour: 5))
-        #expect(!limit.acquire(.none, kind: 0, app: "a", hour: 6))
-        #expect(limit.acquire(.none, kind: 0, app: "a", hour: 2))
+        #expect(limit.acquire(0, isReleased: false, app: "a", hour: 5))
+        #expect(!limit.acquire(0, isReleased: false, app: "a", hour: 5))
+        #expect(limit.acquire(0, isReleased: false, app: "a", hour: 6))
+        #expect(!limit.acquire(0, isReleased: false, app: "a", hour: 5))
+        #expect(!limit.acquire(0, isReleased: false, app: "a", hour: 6))
+        #expect(limit.acquire(0, isReleased: false, app: "a", hour: 2))
     }
 
     @Test("A kind keeps its place for an hour, and what is known needs none")
     func remembers() {
         let limit = CardinalityLimit(maximum: 1)
         #expect(!limit.holds(7, hour: 5))
-        #expect(limit.acquire(.none, kind: 7, app: "a", hour: 5))
+        #expect(limit.acquire(7, isReleased: false, app: "a", hour: 5))
         #expect(limit.holds(7, hour: 5) && !limit.holds(8, hour: 5) && !limit.holds(7, hour: 6))
         let kind = ClientKind(bundle: "a", platform: "ios", version: "1")
         limit.learn([kind])

@@ -1,9 +1,9 @@
 import TestChecks
 import TestRandom
 import Testing
-import UpdatePolicy
 
 @testable import CheckListener
+@testable import UpdatePolicy
 
 @Suite("Check recorder")
 struct CheckRecorderTests {

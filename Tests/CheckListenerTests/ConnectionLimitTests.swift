@@ -61,7 +61,6 @@ struct ConnectionLimitTests {
             for other in RefusalReason.allCases where other != .bodyBytes {
                 #expect(listener.statistics.refusals[other] == (other == reason ? 1 : 0), comment)
             }
-            #expect(listener.statistics.problems[.requestTimeout] == after.count, comment)
         }
     }
 

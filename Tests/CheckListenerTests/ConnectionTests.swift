@@ -177,7 +177,7 @@ struct ConnectionTests {
                     answered += 1
                     if hasEnded { Issue.record("a response behind the last one, seed \(seed)") }
                     if response.headers["connection"] == "close" { hasEnded = true }
-                    if response.body.contains("is there twice") {
+                    if response.body.contains("appears twice") {
                         #expect(response.body.contains("`m\(answered)`"), "seed \(seed)")
                     }
                 }

@@ -23,6 +23,8 @@ struct ExchangeTests {
 
         init(_ name: String, _ text: String) { (self.name, bytes) = (name, Array(text.utf8)) }
 
+        init(_ trick: SmugglingCorpus.Trick) { (name, bytes) = (trick.description, trick.bytes) }
+
         init(_ name: String, _ head: String, _ byte: UInt8, _ tail: String) {
             (self.name, bytes) = (name, Array(head.utf8) + [byte] + Array(tail.utf8))
         }
@@ -46,91 +48,23 @@ struct ExchangeTests {
     }
 
     /// Requests that could be read in two ways, or in none.
-    private static let malformed = [
-        Bytes("a length, then chunks", post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("chunks, then a length", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
-        Bytes("the same length twice", post + "Content-Length: 14\r\nContent-Length: 14\r\n\r\n" + body),
-        Bytes("two lengths", post + "Content-Length: 14\r\nContent-Length: 15\r\n\r\n" + body),
-        Bytes("a list of lengths", post + "Content-Length: 14, 14\r\n\r\n" + body),
-        Bytes("a length with a plus sign", post + "Content-Length: +14\r\n\r\n" + body),
-        Bytes("a negative length", post + "Content-Length: -1\r\n\r\n" + body),
-        Bytes("a hexadecimal length", post + "Content-Length: 0xe\r\n\r\n" + body),
-        Bytes("an empty length", post + "Content-Length: \r\n\r\n" + body),
-        Bytes("a length with a blank in it", post + "Content-Length: 1 4\r\n\r\n" + body),
-        Bytes("a length of more than 64 bits", post + "Content-Length: 99999999999999999999999\r\n\r\n" + body),
-        Bytes("a length of 2^63", post + "Content-Length: 9223372036854775808\r\n\r\n" + body),
-        Bytes("a length of 2^64 - 1", post + "Content-Length: 18446744073709551615\r\n\r\n" + body),
-        Bytes("a GET with a length of 2^63", get + "Host: x\r\nContent-Length: 9223372036854775808\r\n\r\n"),
-        Bytes("a Host with a blank", get + "Host: a b\r\n\r\n"),
-        Bytes("a wrong Host in HTTP/1.0", "GET /v1/check?bundle=a HTTP/1.0\r\nHost: a b\r\n\r\n"),
-        Bytes("a folded field", get + "Host: x\r\nX-A: b\r\n c\r\n\r\n"),
-        Bytes("a folded Transfer-Encoding", post + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("a blank before the first field", get + " Host: x\r\n\r\n"),
-        Bytes("a bare LF after the request line", "GET /v1/check?bundle=a HTTP/1.1\nHost: x\r\n\r\n"),
-        Bytes("a bare LF after a field", get + "Host: x\nX-A: b\r\n\r\n"),
-        Bytes("a bare LF as the end", get + "Host: x\r\n\n"),
-        Bytes("bare LFs alone", "GET /v1/check?bundle=a HTTP/1.1\nHost: x\n\n"),
-        Bytes("a bare CR in a field", get + "Host: x\r\nX-A: b\rc\r\n\r\n"),
-        Bytes("a bare CR after the request line", "GET /v1/check?bundle=a HTTP/1.1\rHost: x\r\n\r\n"),
-        Bytes("a bare CR as the end", get + "Host: x\r\n\rX-A: b\r\n\r\n"),
-        Bytes("a blank before a colon", get + "Host : x\r\n\r\n"),
-        Bytes("a tab before a colon", get + "Host\t: x\r\n\r\n"),
-        Bytes("a blank after Transfer-Encoding", post + "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("a field without a colon", get + "Host\r\n\r\n"),
-        Bytes("a field without a name", get + "Host: x\r\n: x\r\n\r\n"),
-        Bytes("another coding", post + "Transfer-Encoding: gzip\r\n\r\n"),
-        Bytes("two codings", post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("two fields of codings", post + "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked, but not last", post + "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked twice", post + "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked in two fields", chunked.dropLast(2) + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("identity", post + "Transfer-Encoding: identity\r\n\r\n"),
-        Bytes("something like chunked", post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked after a vertical tab", post + "Transfer-Encoding: \u{0B}chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked in quotes", post + "Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n"),
-        Bytes("chunked with a parameter", post + "Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n"),
-        Bytes("an empty coding", post + "Transfer-Encoding: \r\n\r\n"),
-        Bytes("an empty coding and a length", post + "Transfer-Encoding: \r\nContent-Length: 14\r\n\r\n" + body),
-        Bytes("chunks in HTTP/1.0", "POST /v1/check HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        Bytes("a chunk size with 0x", chunked + "0xe\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a negative chunk size", chunked + "-1\r\n\r\n0\r\n\r\n"),
-        Bytes("a chunk size with a plus sign", chunked + "+e\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("an empty chunk size", chunked + "\r\n0\r\n\r\n"),
-        Bytes("a blank before a chunk size", chunked + " e\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a blank after a chunk size", chunked + "e \r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a chunk size of more than 64 bits", chunked + "1000000000000000e\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a chunk that is shorter than its size", chunked + "f\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a chunk that is longer than its size", chunked + "d\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a bare LF after a chunk size", chunked + "e\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("a bare LF after a chunk", chunked + "e\r\n" + body + "\n0\r\n\r\n"),
-        Bytes("bare LFs after the last chunk", chunked + "e\r\n" + body + "\r\n0\n\n"),
-        Bytes("a bare LF in an extension", chunked + "e;a\nb\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("an extension of 300 KB", chunked + "e;" + many(300_000) + "\r\n" + body + "\r\n0\r\n\r\n"),
-        Bytes("many extensions", chunked + many(4_000, "1;\(many(90))\r\n \r\n") + "0\r\n\r\n"),
-        Bytes("trailers of 300 KB", chunked + "e\r\n" + body + "\r\n0\r\nX: " + many(300_000) + "\r\n\r\n"),
-        Bytes("a length among the trailers", chunked + "e\r\n" + body + "\r\n0\r\nContent-Length: 5\r\n\r\n"),
-        Bytes("NUL in a field", get + "Host: x\r\nX-A: b", 0, "c\r\n\r\n"),
-        Bytes("NUL in a name", get + "Ho", 0, "st: x\r\n\r\n"),
-        Bytes("NUL in the target", "GET /v1/check?bundle=a", 0, " HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("a control character in a field", get + "Host: x\r\nX-A: b", 1, "c\r\n\r\n"),
-        Bytes("DEL in a field", get + "Host: x\r\nX-A: b", 0x7F, "c\r\n\r\n"),
-        Bytes("a byte above 0x7F in a name", get + "Host: x\r\nX", 0xE9, ": b\r\n\r\n"),
-        Bytes("a byte above 0x7F in the target", "GET /v1/check?bundle=", 0xFF, " HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("HTTP/0.9", "GET /v1/check?bundle=a\r\n\r\n"),
-        Bytes("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-        Bytes("HTTP/2.0 as text", "GET /v1/check?bundle=a HTTP/2.0\r\nHost: x\r\n\r\n"),
-        Bytes("HTTP/1.2", "GET /v1/check?bundle=a HTTP/1.2\r\nHost: x\r\n\r\n"),
-        Bytes("HTTP/11", "GET /v1/check?bundle=a HTTP/11\r\nHost: x\r\n\r\n"),
-        Bytes("a version in lower case", "GET /v1/check?bundle=a http/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("tabs in the request line", "GET\t/v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("a blank in the target", "GET /v1/check?bundle=a b HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("a blank after the version", "GET /v1/check?bundle=a HTTP/1.1 \r\nHost: x\r\n\r\n"),
-        Bytes("a blank before the method", " GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("an unknown method", "FOO /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n"),
-        Bytes("no Host in HTTP/1.1", get + "\r\n"),
-        Bytes("two Hosts", get + "Host: x\r\nHost: y\r\n\r\n"),
-        Bytes("what is no HTTP", "\u{16}\u{3}\u{1} this is no HTTP\r\n\r\n"),
-    ]
+    private static let malformed =
+        SmugglingCorpus.tricks.filter { $0.isRefused && !$0.description.contains("4294967310") }.map(Bytes.init) + [
+            Bytes("a length of 2^64 - 1", post + "Content-Length: 18446744073709551615\r\n\r\n" + body),
+            Bytes("a GET with a length of 2^63", get + "Host: x\r\nContent-Length: 9223372036854775808\r\n\r\n"),
+            Bytes("a wrong Host in HTTP/1.0", "GET /v1/check?bundle=a HTTP/1.0\r\nHost: a b\r\n\r\n"),
+            Bytes("a field without a name", get + "Host: x\r\n: x\r\n\r\n"),
+            Bytes("chunked in two fields", chunked.dropLast(2) + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            Bytes("an extension of 300 KB", chunked + "e;" + many(300_000) + "\r\n" + body + "\r\n0\r\n\r\n"),
+            Bytes("many extensions", chunked + many(4_000, "1;\(many(90))\r\n \r\n") + "0\r\n\r\n"),
+            Bytes("trailers of 300 KB", chunked + "e\r\n" + body + "\r\n0\r\nX: " + many(300_000) + "\r\n\r\n"),
+            Bytes("a control character in a field", get + "Host: x\r\nX-A: b", 1, "c\r\n\r\n"),
+            Bytes("DEL in a field", get + "Host: x\r\nX-A: b", 0x7F, "c\r\n\r\n"),
+            Bytes("a byte above 0x7F in a name", get + "Host: x\r\nX", 0xE9, ": b\r\n\r\n"),
+            Bytes("HTTP/11", "GET /v1/check?bundle=a HTTP/11\r\nHost: x\r\n\r\n"),
+            Bytes("a blank before the method", " GET /v1/check?bundle=a HTTP/1.1\r\nHost: x\r\n\r\n"),
+            Bytes("what is no HTTP", "\u{16}\u{3}\u{1} this is no HTTP\r\n\r\n"),
+        ]
 
     /// Requests that are only unusual.
     private static let unusual = [
@@ -200,6 +134,10 @@ struct ExchangeTests {
             says: "at most 16384 bytes are read", .bodyBytes
         ),
         Exchange("a body of 1 MB", Fixture.post(many(1_000_000)), "413 close", says: "1000000 bytes", .bodyBytes),
+        Exchange(
+            "a length of 2^32 + 14", post + "Content-Length: 4294967310\r\n\r\n" + body, "413 close",
+            says: "4294967310 bytes", .bodyBytes
+        ),
         Exchange(
             "a chunk of 1 MB", chunked + "f4240\r\n\(many(1_000_000))\r\n0\r\n\r\n", "413 close", says: "too large",
             .bodyBytes
@@ -278,9 +216,6 @@ struct ExchangeTests {
         // Each was sent twice.
         for reason in RefusalReason.allCases {
             #expect(statistics.refusals(reason) == 2 * exchanges.count { $0.reason == reason }, "\(reason)")
-        }
-        for (problem, status) in [(ProblemStatus.uriTooLong, "414"), (.headerFieldsTooLarge, "431")] {
-            #expect(statistics.problems(problem) == 2 * exchanges.count { $0.answers.hasPrefix(status) }, "\(status)")
         }
     }
 

@@ -38,7 +38,6 @@ struct RateLimitTests {
             }
         }
         #expect(statistics.refusals(.rateLimit) == 17)
-        #expect(statistics.problems(.tooManyRequests) == 17)
     }
 
     @Test("The rate limit lets the address ask again when a token has come")

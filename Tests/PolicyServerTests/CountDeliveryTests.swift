@@ -24,7 +24,7 @@ struct CountDeliveryTests {
             counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
             recorder = try #require(counting.recorders[loop])
             delivery = CountDelivery(
-                database: { database() }, counting: counting, clock: { CountedPolicy.noon }, logger: log.logger
+                .test(database: database, logger: log.logger, clock: { CountedPolicy.noon }), counting
             )
         }
 

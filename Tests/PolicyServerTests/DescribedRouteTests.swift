@@ -1,4 +1,6 @@
 import Foundation
+import Hummingbird
+import PolicyPages
 import TestSystem
 import Testing
 import UpdateFeeds
@@ -40,7 +42,7 @@ struct DescribedRouteTests {
             let target = path.replacing("{bundle}", with: "com.example.doto").replacing("{country}", with: "jp")
                 .replacing("{name}", with: "version.json")
             for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"] {
-                let route = Request.Route(method, RequestTarget(target)) { _ in [] }
+                let route = CheckListener.Request.Route(method, RequestTarget(target)) { _ in [] }
                 let isRefused = if case .refused = route { true } else { false }
                 let isDescribed = methods.contains(method == "HEAD" ? "get" : method.lowercased())
                 #expect(isRefused != isDescribed, "\(method) \(path)")
@@ -52,6 +54,17 @@ struct DescribedRouteTests {
     func describesManagementListener() throws {
         let described = try Self.described(management: true)
         #expect(Set(described.values) == [["get"]])
-        #expect(Set(described.keys) == Set(ManagementDocument.allCases.map { "/\($0.rawValue)" }))
+        let state = ServerState.test()
+        let pages = PolicyPages(
+            facts: { ServerFacts() }, database: state.database, clock: state.clock, logger: state.logger
+        )
+        let listener = ManagementRouter(
+            state: state, metrics: ServerMetrics(state: state), pages: pages, hosts: HostCheck(names: []),
+            access: PageAccess(password: nil, host: "127.0.0.1")
+        )
+        let alone = Router(context: ManagementContext.self)
+        pages.addRoutes(to: alone.group())
+        func paths(_ router: Router<ManagementContext>) -> Set<String> { Set(router.routes.map { "\($0.path)" }) }
+        #expect(Set(described.keys) == paths(listener.router).subtracting(paths(alone)))
     }
 }

@@ -11,52 +11,49 @@ import UpdatePolicy
 struct FollowerProgressTests {
     private static let now = Timestamp(microsecondsSince1970: 1_800_000_000_000_000)
 
-    private static func ready(_ policy: LivePolicy, at instant: ContinuousClock.Instant) -> ReadyDocument {
-        ReadyDocument(policy: policy, now: now, instant: instant)
-    }
-
     @Test("The follower stands still when its step takes longer than it may, which /ready and the metrics tell")
     func tellsThatItStandsStill() {
-        let policy = LivePolicy()
+        let state = ServerState.test(
+            clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
+        )
+        let policy = state.policy
         let start = ContinuousClock.now
-        #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "there is none yet")
-        #expect(Self.ready(policy, at: start).lastPolledAt == nil)
+        func ready(_ seconds: Int, _ text: String) -> Bool {
+            state.readiness(at: start + .seconds(seconds)).text.contains(text)
+        }
+        let (stalled, steady) = (#""followerStalled":true"#, #""followerStalled":false"#)
+        #expect(ready(3_600, steady), "there is none yet")
+        #expect(!ready(0, "lastPolledAt"))
 
         policy.update { status in
             status.followerDue = start + .seconds(30)
             status.lastPolledAt = Self.now
         }
-        #expect(!Self.ready(policy, at: start + .seconds(30)).followerStalled)
-        #expect(Self.ready(policy, at: start + .seconds(31)).followerStalled)
-        #expect(Self.ready(policy, at: start).lastPolledAt == "\(Self.now)")
+        #expect(ready(30, steady))
+        #expect(ready(31, stalled))
+        #expect(ready(0, "\"lastPolledAt\":\"\(Self.now)\""))
 
         policy.update { $0.followerDue = start - .seconds(1) }
-        let metrics = ServerMetrics(
-            policy: policy, listener: ListenerStatistics(), counting: nil,
-            clock: { Timestamp(microsecondsSince1970: Self.now.microsecondsSince1970 + 2_500_000) }
-        )
-        let text = metrics.document
+        let text = ServerMetrics(state: state).document
         #expect(text.contains("\nversiongate_policy_follower_stalled 1\n"))
         #expect(text.contains("\nversiongate_policy_poll_age_seconds 2.5\n"))
 
         policy.update { $0.followerDue = nil }
-        #expect(!Self.ready(policy, at: start + .seconds(3_600)).followerStalled, "it has ended")
+        #expect(ready(3_600, steady), "it has ended")
     }
 
     @Test("The follower does not stand still while the database is down, because it goes on trying")
     func goesOnWithoutADatabase() async throws {
-        let policy = LivePolicy()
         let record = LogRecord()
         let (attempts, attempted) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
-        let follower = PolicyFollower(
+        let state = ServerState.test(
             database: {
                 attempted.yield(.now)
                 return PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing")
-            },
-            policy: policy,
-            clock: { Self.now },
-            logger: record.logger
+            }, logger: record.logger
         )
+        let policy = state.policy
+        let follower = PolicyFollower(state: state)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 var follower = follower

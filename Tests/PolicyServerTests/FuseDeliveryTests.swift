@@ -30,7 +30,7 @@ struct FuseDeliveryTests {
             counting = CheckCounting(eventLoopGroup: group, maximumKinds: 100)
             recorder = try #require(counting.recorders[group.next()])
             delivery = CountDelivery(
-                database: { database() }, counting: counting, clock: { FuseDeliveryTests.now() }, logger: log.logger
+                .test(database: database, logger: log.logger, clock: { FuseDeliveryTests.now() }), counting
             )
         }
 

@@ -18,12 +18,12 @@ struct LastGoodPolicyServiceTests {
         // A file in the place of the folder keeps the policy from being written.
         try Data().write(to: URL(fileURLWithPath: folder))
         let file = LastGoodPolicyFile(stateDirectory: folder)
-        let policy = LivePolicy()
-        policy.replace(with: try ExamplePolicy.policy(revision: 7), at: Self.noon)
         let log = LogRecord()
-        let service = LastGoodPolicyService(
-            file: file, policy: policy, clock: { Self.noon }, logger: log.logger, retryInterval: .milliseconds(10)
-        )
+        var state = ServerState.test(logger: log.logger)
+        state.file = file
+        let policy = state.policy
+        policy.replace(with: try ExamplePolicy.policy(revision: 7), at: Self.noon)
+        let service = LastGoodPolicyService(state: state, retryInterval: .milliseconds(10))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await service.run() }
             for await message in log.messages where message.hasPrefix("The policy cannot be kept on disk") { break }
@@ -42,9 +42,10 @@ struct LastGoodPolicyServiceTests {
     /// A start, without a database, of a server in whose folder the policies 3 and 7 have passed and 7 is the newest.
     private struct Start {
         let folder: String
-        let policy = LivePolicy()
         let clock = PolicyTrialTests.Clock()
         let log = LogRecord()
+        let state: ServerState
+        var policy: LivePolicy { state.policy }
 
         init(deathsOf token: String, passed: [Int64] = [3, 7]) throws {
             folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
@@ -57,6 +58,10 @@ struct LastGoodPolicyServiceTests {
             }
             try writer.write(try ExamplePolicy.policy(revision: 7))
             for seconds in [1.0, 3] { try PolicyTrialTests.die(of: token, seconds, in: folder) }
+            var state = ServerState.test(logger: log.logger, clock: { [clock] in clock.now() })
+            state.file = file
+            state.trial = PolicyTrial(stateDirectory: folder, clock: state.clock)
+            self.state = state
             let now = clock.now()
             policy.update { $0.fail("the database is away", at: now) }
         }
@@ -64,12 +69,8 @@ struct LastGoodPolicyServiceTests {
         /// Runs the service until `body` is over.
         func run(_ body: () async throws -> Void) async throws {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            var service = LastGoodPolicyService(
-                file: LastGoodPolicyFile(stateDirectory: folder), policy: policy, clock: { [clock] in clock.now() },
-                logger: log.logger, retryInterval: .milliseconds(5)
-            )
-            service.trial = PolicyTrial(stateDirectory: folder, clock: { [clock] in clock.now() })
-            try await withThrowingTaskGroup(of: Void.self) { [service] tasks in
+            let service = LastGoodPolicyService(state: state, retryInterval: .milliseconds(5))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await service.run() }
                 try await policy.firstLoadAttempt()
                 try await body()
@@ -89,8 +90,8 @@ struct LastGoodPolicyServiceTests {
         let start = try Start(deathsOf: "token-7")
         try await start.run {
             #expect(start.answering == ["3", "none"])
-            let ready = ReadyDocument(policy: start.policy, now: start.clock.now())
-            #expect(ready.ready && ready.lockoutsOff?.contains("until 2026-03-01T12:09:57Z or the next edit") == true)
+            #expect(start.state.isReady)
+            #expect(start.state.readiness().text.contains("until 2026-03-01T12:09:57Z or the next edit"))
             let critical = start.log.entries.filter { $0.level == .critical }
             #expect(critical.count == 1 && critical.first?.metadata["policy.revision"] == "3")
             // A brake that comes and goes meanwhile brings no lockout back.

@@ -50,10 +50,8 @@ struct MetricsTests {
 
     @Test("A failed load is a fault until the policy that answers is the newest again")
     func tellsReloadFaults() {
-        let policy = LivePolicy()
-        let metrics = ServerMetrics(
-            policy: policy, listener: ListenerStatistics(), counting: nil, clock: { CountedPolicy.noon }
-        )
+        let metrics = ServerMetrics(state: .test())
+        let policy = metrics.state.policy
         func fault() -> Substring? {
             metrics.document.split(separator: "\n").first {
                 $0.hasPrefix("versiongate_policy_reload_fault ")

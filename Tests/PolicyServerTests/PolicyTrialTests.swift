@@ -18,12 +18,20 @@ struct PolicyTrialTests {
         try body(folder)
     }
 
-    /// What a server leaves that dies so many seconds ago while it has a policy on trial.
+    /// Notes that a server has died so many seconds ago while it had a policy on trial.
     static func die(of token: String, _ seconds: TimeInterval, in folder: String) throws {
-        let path = "\(folder)/policy-trial.\(UUID().uuidString)"
-        try Data(token.utf8).write(to: URL(fileURLWithPath: path))
-        let date = Date(timeIntervalSince1970: Double(noon.microsecondsSince1970) / 1_000_000 - seconds)
-        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+        let at = noon.advanced(byMicroseconds: -Int64(seconds * 1_000_000))
+        try lines(in: folder, { $0 + ["\(token) \(at.microsecondsSince1970)"] })
+    }
+
+    /// The lines of the file of trials, after a change.
+    @discardableResult
+    private static func lines(in folder: String, _ change: ([String]) -> [String] = { $0 }) throws -> [String] {
+        let path = folder + "/policy-trial"
+        let before = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n").map(String.init) ?? []
+        let lines = change(before)
+        if lines != before { try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(fileURLWithPath: path)) }
+        return lines
     }
 
     static let noon = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
@@ -50,10 +58,6 @@ struct PolicyTrialTests {
         let policy = try ExamplePolicy.policy(revision: revision)
         try writer.write(policy)
         try file.keepAsPassed(policy.version)
-    }
-
-    private static func notes(in folder: String) -> Int? {
-        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.count { $0.hasPrefix("policy-trial") }
     }
 
     @Test("A policy passes once it has answered for ten seconds, or nobody has asked for a minute")
@@ -112,35 +116,47 @@ struct PolicyTrialTests {
         }
     }
 
-    @Test("What ends two servers of one folder at once is one death, however long each has had its policy")
-    func countsServersTogether() throws {
-        for (last, isHeld) in [(20.5, false), (22, true)] {
-            try withFolder { folder in
-                let clock = Clock()
-                let servers = [Self.trial(folder, clock), Self.trial(folder, clock)]
-                for (server, time) in zip(servers, [0.0, 10]) {
-                    clock.set(time)
-                    server.begin(Self.version)
-                    server.taken(Self.version, at: .now, answered: 0)
-                }
-                // When each was last there.
-                for (server, time) in zip(servers, [20, last]) {
-                    clock.set(time)
-                    #expect(server.look(at: .now, answered: 0) == nil)
-                }
-                try withFolder { left in
-                    try Self.pass(3, in: left)
-                    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-                        let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
-                        let time = try #require(attributes[.modificationDate] as? Date)
-                        let noon = Double(Self.noon.microsecondsSince1970) / 1_000_000
-                        try Self.die(of: "seven", noon - time.timeIntervalSince1970, in: left)
-                    }
-                    #expect(Self.notes(in: left) == 2)
-                    clock.set(30)
-                    #expect((Self.trial(left, clock).heldUntil("seven") != nil) == isHeld)
-                }
+    @Test("What a server has on trial when it dies is a death, at the time at which it was last there")
+    func notesDeaths() throws {
+        try withFolder { folder in
+            try Self.pass(3, in: folder)
+            let clock = Clock()
+            for (begin, last) in [(0.0, 20.0), (30, 35)] {
+                clock.set(begin)
+                var server = Optional(Self.trial(folder, clock))
+                server?.begin(Self.version)
+                server?.taken(Self.version, at: .now, answered: 0)
+                clock.set(last)
+                #expect(server?.look(at: .now, answered: 0) == nil)
+                server = nil
             }
+            clock.set(100)
+            let held = Self.trial(folder, clock).heldUntil("seven")
+            #expect(held == Self.noon.advanced(byMicroseconds: 620_000_000))
+        }
+    }
+
+    @Test("Of two servers of one folder the first notes what it has on trial, so what ends both at once is one death")
+    func countsServersTogether() throws {
+        try withFolder { folder in
+            try Self.pass(3, in: folder)
+            let clock = Clock()
+            var servers = [Self.trial(folder, clock), Self.trial(folder, clock)]
+            for server in servers { server.begin(Self.version) }
+            #expect(try Self.lines(in: folder) == ["seven"])
+            servers[1].stop()
+            #expect(try Self.lines(in: folder) == ["seven"])
+            #expect(Self.trial(folder, clock).heldUntil("seven") == nil)
+            servers = []
+            clock.set(5)
+            #expect(Self.trial(folder, clock).heldUntil("seven") == nil)
+            #expect(try Self.lines(in: folder) == ["seven \(Self.noon.microsecondsSince1970)"])
+            // The second notes it once the first has gone.
+            servers = [Self.trial(folder, clock), Self.trial(folder, clock)]
+            servers.removeFirst()
+            servers[0].begin(Self.version)
+            servers = []
+            #expect(Self.trial(folder, clock).heldUntil("seven") != nil)
         }
     }
 
@@ -169,28 +185,26 @@ struct PolicyTrialTests {
         try withFolder { folder in
             try Self.pass(3, in: folder)
             let trial = Self.trial(folder)
-            let other = Self.trial(folder)
             trial.begin(Self.version)
-            other.begin(Self.version)
-            #expect(Self.notes(in: folder) == 2)
-            #expect(Self.trial(folder).heldUntil("seven") == nil)
-            other.stop()
-            #expect(Self.notes(in: folder) == 1)
+            #expect(try Self.lines(in: folder) == ["seven"])
             let start = ContinuousClock.now
             trial.taken(Self.version, at: start, answered: 0)
             #expect(trial.look(at: start + .seconds(59), answered: 0) == nil)
             let next = PolicyVersion(revision: 8, token: "eight")
             trial.begin(next)
             trial.abandon(next)
-            #expect(Self.notes(in: folder) == 1)
+            #expect(try Self.lines(in: folder) == ["seven"])
             trial.begin(next)
-            #expect(Self.notes(in: folder) == 2)
+            #expect(try Self.lines(in: folder) == ["seven", "eight"])
             trial.taken(next, at: start + .seconds(59), answered: 0)
-            #expect(Self.notes(in: folder) == 1)
+            #expect(try Self.lines(in: folder) == ["eight"])
             #expect(trial.look(at: start + .seconds(118), answered: 0) == nil)
             #expect(trial.look(at: start + .seconds(119), answered: 0) == next)
-            #expect(Self.notes(in: folder) == 0)
+            #expect(try Self.lines(in: folder) == [])
             #expect(trial.look(at: start + .seconds(200), answered: 0) == nil)
+            trial.begin(next)
+            trial.stop()
+            #expect(try Self.lines(in: folder) == [])
         }
     }
 
@@ -202,30 +216,33 @@ struct PolicyTrialTests {
             for seconds in [601.0, 1_000_000, -2] { try Self.die(of: "seven", seconds, in: folder) }
             let trial = Self.trial(folder)
             #expect(trial.heldUntil("seven") != nil)
-            #expect(Self.notes(in: folder) == 32)
+            #expect(try Self.lines(in: folder).count == 32)
             trial.begin(Self.version)
             trial.forgetDeaths()
-            #expect(Self.notes(in: folder) == 1)
+            #expect(try Self.lines(in: folder) == ["seven"])
             #expect(Self.trial(folder).heldUntil("seven") == nil)
         }
     }
 
     @Test("A folder that cannot be written, or holds something else, a pipe too, keeps no policy from being taken")
     func toleratesFolders() throws {
-        try withFolder { folder in
-            try Data().write(to: URL(fileURLWithPath: "\(folder)/policy-trial.empty"))
-            try FileManager.default.createDirectory(
-                atPath: "\(folder)/policy-trial.folder",
-                withIntermediateDirectories: true
-            )
-            #expect(mkfifo("\(folder)/policy-trial.pipe", 0o600) == 0)
-            #expect(symlink("/dev/zero", "\(folder)/policy-trial.zero") == 0)
-            for path in [folder, folder + "/none"] {
-                let trial = Self.trial(path)
-                trial.begin(Self.version)
-                trial.taken(Self.version, at: .now, answered: 0)
-                #expect(trial.heldUntil("seven") == nil)
-                trial.stop()
+        for kind in ["none", "nonsense", "folder", "pipe", "device"] {
+            try withFolder { folder in
+                let path = folder + "/policy-trial"
+                switch kind {
+                case "nonsense": try Data("seven 1 2\n \nseven x\n\u{0}".utf8).write(to: URL(fileURLWithPath: path))
+                case "folder": #expect(mkdir(path, 0o700) == 0)
+                case "pipe": #expect(mkfifo(path, 0o600) == 0)
+                case "device": #expect(symlink("/dev/zero", path) == 0)
+                default: break
+                }
+                for path in [folder, folder + "/none"] {
+                    let trial = Self.trial(path)
+                    trial.begin(Self.version)
+                    trial.taken(Self.version, at: .now, answered: 0)
+                    #expect(trial.heldUntil("seven") == nil)
+                    trial.stop()
+                }
             }
         }
     }

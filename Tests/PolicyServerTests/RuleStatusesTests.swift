@@ -1,7 +1,4 @@
-import CheckListener
-import Logging
 import Postgres
-import TestChecks
 import TestDatabase
 import Testing
 
@@ -10,11 +7,7 @@ import Testing
 @Suite("Statuses of rules in metrics", .migratedDatabase)
 struct RuleStatusesTests {
     private static func counted(_ service: RuleStatuses) -> Set<Substring> {
-        let metrics = ServerMetrics(
-            policy: LivePolicy(), listener: ListenerStatistics(), counting: nil, ruleStatuses: service,
-            clock: { CountedPolicy.noon }
-        )
-        let lines = metrics.document.split(separator: "\n").filter {
+        let lines = ServerMetrics(state: .test(), ruleStatuses: service).document.split(separator: "\n").filter {
             $0.hasPrefix("versiongate_policy_rule_status{")
         }
         return Set(lines.filter { !$0.hasSuffix(" 0") }.map { $0.dropFirst("versiongate_policy_rule_status".count) })
@@ -35,10 +28,7 @@ struct RuleStatusesTests {
             """
         )
         let url = database.url(user: "versiongate_server")
-        let service = RuleStatuses(
-            database: { PostgresConfiguration(connectionString: url) }, policy: LivePolicy(),
-            clock: { CountedPolicy.noon }, logger: Logger(label: "test")
-        )
+        let service = RuleStatuses(.test(database: { PostgresConfiguration(connectionString: url) }))
         #expect(Self.counted(service).isEmpty)
         await service.ask()
         let off: Substring = #"{lockout="false",status="disabled"} 1"#

@@ -13,11 +13,14 @@ struct ServerEndTests {
     }
 
     /// A part that goes on until it is cancelled, and then is noted.
-    private static func endless(_ ended: Counter) -> @Sendable () async throws -> Void {
-        {
-            try? await Task.sleep(for: .seconds(3_600))
-            ended.count.withLock { $0 += 1 }
-        }
+    private static func endless(_ ended: Counter) -> ServerEnd.Part {
+        (
+            "endless",
+            {
+                try? await Task.sleep(for: .seconds(3_600))
+                ended.count.withLock { $0 += 1 }
+            }
+        )
     }
 
     @Test("A part that fails ends the server in the same order as a signal does, and is why; no part goes on")
@@ -28,10 +31,13 @@ struct ServerEndTests {
         await #expect(throws: Fault(part: 2)) {
             try await end.run([
                 Self.endless(ended),
-                {
-                    try await fails.wait()
-                    throw Fault(part: 2)
-                },
+                (
+                    "failing",
+                    {
+                        try await fails.wait()
+                        throw Fault(part: 2)
+                    }
+                ),
             ]) {
                 fails.open()
                 await end.requested()
@@ -40,6 +46,26 @@ struct ServerEndTests {
             }
         }
         #expect(ended.count.withLock(\.self) == 1)
+    }
+
+    @Test("A part that returns before it is cancelled ends the server with an error that names it")
+    func endsWithAPartThatReturns() async throws {
+        let end = ServerEnd()
+        let ended = Counter()
+        let error = await #expect(throws: ServerEnd.EndedByItself.self) {
+            try await end.run([Self.endless(ended), ("brief", {})]) { await end.requested() }
+        }
+        #expect(error.map { "\($0)" } == "a part of the server has ended by itself: brief")
+        #expect(ended.count.withLock(\.self) == 1)
+    }
+
+    @Test("A part that fails ends the wait for what will never come, and so the start of the server")
+    func endsTheStart() async throws {
+        let start = Latch()
+        let end = ServerEnd(onRequest: { start.open() })
+        await #expect(throws: Fault(part: 1)) {
+            try await end.run([("failing", { throw Fault(part: 1) })]) { try await start.wait() }
+        }
     }
 
     @Test("A server that is asked to end, or cannot be opened, ends its parts")

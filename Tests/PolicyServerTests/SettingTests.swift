@@ -16,7 +16,7 @@ struct SettingTests {
         let setting = try #require(Setting.all.first { $0.name == "maxConnectionsPerAddress" })
         #expect(setting.variable == "VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS")
         #expect(setting.option == "--max-connections-per-address")
-        let hidden = try #require(Setting.all.first { $0.name == "headerTimeout" })
+        let hidden = try #require(Setting.all.first { $0.name == "idleTimeout" })
         #expect(hidden.option == nil)
     }
 
@@ -25,8 +25,8 @@ struct SettingTests {
         for values in [[:], ["port": "", "maxConnections": "", "idleTimeout": "", "rateLimit": "", "countDays": ""]] {
             let configuration = try Self.configuration(values)
             #expect(configuration.publicAddress == ListenAddress(host: "0.0.0.0", port: 8_080))
-            #expect(configuration.publicListener == PublicListenerConfiguration())
-            #expect(configuration.counting == CountingConfiguration())
+            #expect(configuration.limits == ConnectionLimits() && configuration.rateLimit == nil)
+            #expect(configuration.countInterval == .seconds(10) && configuration.daysKept == 400)
         }
     }
 
@@ -35,26 +35,21 @@ struct SettingTests {
         let configuration = try Self.configuration([
             "host": "::1", "port": "0", "managementHost": "10.0.0.1", "managementPort": "1", "managementNames": "a,b",
             "countInterval": "0", "countKeys": "2", "countDays": "3", "drainSeconds": "4.5", "maxConnections": "5",
-            "maxConnectionsPerAddress": "0", "maxRequestsPerConnection": "6", "maxRequestLineBytes": "256",
-            "maxHeaderBytes": "1024", "maxHeaderFields": "10", "headerTimeout": "0.5", "bodyTimeout": "0.25",
-            "idleTimeout": "7", "maxBufferedBytes": "4096", "unreadTimeout": "8", "rateLimit": "9:10",
-            "trustedProxies": "10.0.0.0/8", "logFormat": "json", "logLevel": "debug",
+            "maxConnectionsPerAddress": "0", "idleTimeout": "7", "rateLimit": "9:10", "trustedProxies": "10.0.0.0/8",
+            "logFormat": "json", "logLevel": "debug",
         ])
         #expect(configuration.publicAddress == ListenAddress(host: "::1", port: 0))
         #expect(configuration.managementAddress == ListenAddress(host: "10.0.0.1", port: 1))
         #expect(configuration.managementNames == ["a", "b"])
-        #expect(configuration.counting == CountingConfiguration(interval: nil, maximumKinds: 2, daysKept: 3))
+        #expect(configuration.countInterval == nil && configuration.maximumKinds == 2 && configuration.daysKept == 3)
         #expect(configuration.logFormat == .json)
         #expect(configuration.logLevel == .debug)
         #expect(configuration.drainDuration == .milliseconds(4_500))
         var limits = ConnectionLimits()
-        (limits.connections, limits.connectionsPerAddress, limits.requestsPerConnection) = (5, 0, 6)
-        (limits.requestLineBytes, limits.headerBytes, limits.headerFields) = (256, 1_024, 10)
-        (limits.headerTimeout, limits.bodyTimeout) = (.milliseconds(500), .milliseconds(250))
-        (limits.idleTimeout, limits.unreadTimeout, limits.bufferedBytes) = (.seconds(7), .seconds(8), 4_096)
-        #expect(configuration.publicListener.limits == limits)
-        #expect(configuration.publicListener.rateLimit == (try RateLimit(parsing: "9:10")))
-        #expect(configuration.publicListener.trustedProxies == (try TrustedProxies(parsing: "10.0.0.0/8")))
+        (limits.connections, limits.connectionsPerAddress, limits.idleTimeout) = (5, 0, .seconds(7))
+        #expect(configuration.limits == limits)
+        #expect(configuration.rateLimit == (try RateLimit(parsing: "9:10")))
+        #expect(configuration.trustedProxies == (try TrustedProxies(parsing: "10.0.0.0/8")))
     }
 
     @Test(
@@ -62,10 +57,18 @@ struct SettingTests {
         arguments: [
             ("managementHost", "[::1]", "write ::1, without brackets"),
             ("countInterval", "0.5", "it must be a whole number from 0 to 3600"),
-            ("headerTimeout", "soon", "it must be a number of seconds from 0.1 to 3600"),
-            ("drainSeconds", "-1", "it must be a number of seconds from 0 to 3600"),
+            ("countInterval", "3601", "it must be a whole number from 0 to 3600"),
+            ("countKeys", "-1", "it must be a whole number from 0 to 10000000"),
+            ("countDays", "0", "it must be a whole number from 1 to 36500"),
+            ("maxConnections", "0", "it must be a whole number from 1 to 1000000"),
+            ("maxConnectionsPerAddress", "-1", "it must be a whole number from 0 to 1000000"),
+            ("idleTimeout", "soon", "it must be a number of seconds from 0.1 to 3600"),
             ("idleTimeout", "nan", "it must be a number of seconds from 0.1 to 3600"),
+            ("idleTimeout", "inf", "it must be a number of seconds from 0.1 to 3600"),
+            ("drainSeconds", "-1", "it must be a number of seconds from 0 to 3600"),
+            ("drainSeconds", "3601", "it must be a number of seconds from 0 to 3600"),
             ("managementNames", "a:1", "it must be host names without ports, separated by commas"),
+            ("managementNames", "http://gate", "it must be host names without ports, separated by commas"),
             ("logFormat", "xml", "it must be one of text, json"),
             ("logLevel", "loud", "it must be one of trace, debug, info, notice, warning, error, critical"),
         ]

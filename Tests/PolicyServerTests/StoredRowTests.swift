@@ -30,7 +30,9 @@ struct StoredRowTests {
         checkMembers(ReleaseNote.blank)
         checkMembers(Release.blank, but: ["note"])
         checkMembers(Rule.blank, but: ["note"])
-        checkMembers(AttributeCondition.blank)
+        checkMembers(StoredCondition.blank)
+        #expect(
+            Self.properties(of: StoredCondition.blank) == Self.properties(of: AttributeCondition(name: "", values: [])))
         checkMembers(RuleText.blank)
         checkMembers(RolloutStep.blank)
         checkMembers(LastGoodPolicyFile.Header.blank)
@@ -41,7 +43,7 @@ struct StoredRowTests {
     }
 
     private static func read<Row: StoredRow>(_ json: String) throws -> Row {
-        try JSONDecoder().decode(Stored<Row>.self, from: Data(json.utf8)).row
+        try JSONDecoder().decode(Row.self, from: Data(json.utf8))
     }
 
     @Test("Stored rows have defaults for what is missing, those of the columns in SQL")
@@ -84,12 +86,12 @@ struct StoredRowTests {
         encoder.outputFormatting = [.sortedKeys]
         for rule in LastGoodPolicyVectors.policy.rules {
             let whole = try #require(
-                try JSONSerialization.jsonObject(with: encoder.encode(Stored(row: rule))) as? [String: Any]
+                try JSONSerialization.jsonObject(with: encoder.encode(rule)) as? [String: Any]
             )
             for _ in 0..<200 {
                 let part = whole.filter { ["key", "title", "text"].contains($0.key) || random.chance(50) }
                 let bytes = try JSONSerialization.data(withJSONObject: part, options: [.sortedKeys])
-                let read = try JSONDecoder().decode(Stored<Rule>.self, from: bytes)
+                let read = try JSONDecoder().decode(Rule.self, from: bytes)
                 let again = try JSONSerialization.jsonObject(with: encoder.encode(read)) as? NSDictionary
                 #expect(again == part as NSDictionary, "seed \(seed)")
             }

@@ -20,12 +20,10 @@ struct WatchdogTests {
 
         init() throws {
             socket = try DatagramSocket(.abstract("versiongate-test-\(UUID().uuidString)"))
-            let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-            let manager = try SystemdNotifier(environment: ["NOTIFY_SOCKET": socket.name], processID: 1)
-            watchdog = Watchdog(
-                interval: .milliseconds(20), eventLoopGroup: group,
-                supervision: Supervision(manager: manager, logger: logger), policy: policy, logger: record.logger
+            let manager = try SystemdNotifier(
+                environment: ["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "20000"], processID: 1
             )
+            watchdog = Watchdog(manager: manager, eventLoopGroup: group, policy: policy, logger: record.logger)
         }
     }
 
@@ -70,7 +68,7 @@ struct WatchdogTests {
             try manager?.notify([.status("still standing")])
             while let message = await messages.next(), message == "WATCHDOG=1" {}
             watched.policy.update { $0.followerDue = .now + .seconds(3_600) }
-            #expect(await logged.next() == "The follower of the database goes on")
+            #expect(await logged.next() == "The follower of the database continues")
             #expect(await messages.next() == "WATCHDOG=1")
             tasks.cancelAll()
             try await tasks.waitForAll()

@@ -11,10 +11,7 @@ struct NotificationTests {
         try await listener.listen("Policy \"changes\"")
         async let received = listener.notifications(waitingUpTo: .seconds(600))
         try await sender.query("SELECT pg_notify('Policy \"changes\"', $1)", ["ü 1"])
-        let notification = try #require(await received.first)
-        #expect(notification.channel == "Policy \"changes\"")
-        #expect(notification.payload == "ü 1")
-        #expect(notification.processID == (try await sender.query("SELECT pg_backend_pid()").value(as: Int32.self)))
+        #expect(try await received == ["ü 1"])
     }
 
     @Test("A notification that arrives during a query is kept")
@@ -29,7 +26,7 @@ struct NotificationTests {
         #expect(try await listener.query("SELECT 1").value() == 1)
         var payloads: [String] = []
         while payloads.count < 3 {
-            payloads += try await listener.notifications(waitingUpTo: .seconds(600)).map(\.payload)
+            payloads += try await listener.notifications(waitingUpTo: .seconds(600))
         }
         #expect(payloads == ["own", "first", "second"])
     }

@@ -211,12 +211,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         enter(.idle)
         if let refusal {
             write(.problem(refusal), connection, to: request.label)
-        } else {
-            let batch = loop.batch
-            switch loop.responder.respond(to: request, in: bytes, by: batch.policy, at: batch.time) {
-            case .now(let response): write(response, connection, to: request.label)
-            case .later(let answer): return wait(for: answer, connection, to: request.label)
-            }
+        } else if let answer = loop.batch.answer(request, in: bytes, connection, for: output) {
+            return wait(for: answer, connection, to: request.label)
         }
         if connection == .close { endOutput() }
     }
@@ -237,17 +233,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         return isLast ? .close : isHTTP11 ? .implied : .keepAlive
     }
 
-    @inline(__always)
     private func write(
         _ response: Response,
         _ connection: ConnectionHeader,
         to request: RequestLabel,
         arrivedAt arrival: Timestamp? = nil
     ) {
-        let waiting = loop.batch.write(
-            response, answer: loop.responder.answer.writer, connection, to: request, arrivedAt: arrival, for: output
-        )
-        if waiting > loop.limits.bufferedBytes { loop.batch.send(output) }
+        loop.batch.write(response, connection, to: request, arrivedAt: arrival, for: output)
     }
 
     /// Answers with a problem, and ends the output.

@@ -11,9 +11,7 @@ final class EventLoopContext {
     let timeouts: ConnectionTimeouts
     /// How many connections there are, those that are about to end included.
     var openConnections = 0
-    /// Makes the responses.
-    var responder: Responder
-    /// The responses that are sent together.
+    /// The responses that are made and sent together.
     let batch: ResponseBatch
     /// The responses that wait for their clients to read.
     let unread: UnreadResponses
@@ -45,8 +43,10 @@ final class EventLoopContext {
         self.statistics = statistics
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
-        responder = Responder(recorder: recorder, signatures: signatures, documents: documents)
-        batch = ResponseBatch(eventLoop: eventLoop, policy: policy, statistics: statistics, clock: clock)
+        batch = ResponseBatch(
+            Responder(recorder: recorder, signatures: signatures, documents: documents), eventLoop: eventLoop,
+            policy: policy, statistics: statistics, maximumRunBytes: limits.bufferedBytes, clock: clock
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 import NIOCore
 import UpdatePolicy
 
-/// The responses that are written in one tick of an event loop, and sent together at its end.
+/// The responses that are made and written in one tick of an event loop, and sent together at its end.
 ///
 /// A response that is sent wakes the client. Sent one by one, each before the next request is read, responses cost a
 /// twelfth more of the server's time than sent together. All checks of a batch share one reading of the clock, and are
@@ -18,6 +18,8 @@ final class ResponseBatch {
     private let currentPolicy: CurrentPolicy
     private let clock: @Sendable () -> Timestamp
     private let statistics: EventLoopStatistics
+    private let maximumRunBytes: Int
+    private var responder: Responder
     private var writer = ResponseWriter()
     private var bytes = ByteWriter()
     private var runs: [Run] = []
@@ -36,19 +38,25 @@ final class ResponseBatch {
     /// Creates the batches of one event loop.
     ///
     /// - Parameters:
+    ///   - responder: Makes the responses.
     ///   - eventLoop: The event loop.
     ///   - policy: What answers.
     ///   - statistics: Counts the requests that are answered.
+    ///   - maximumRunBytes: How many bytes in a row of one connection wait at most for the end of the batch.
     ///   - clock: The time of a check.
     init(
+        _ responder: consuming Responder,
         eventLoop: any EventLoop,
         policy: CurrentPolicy,
         statistics: EventLoopStatistics,
+        maximumRunBytes: Int,
         clock: @escaping @Sendable () -> Timestamp
     ) {
+        self.responder = responder
         self.eventLoop = eventLoop
         currentPolicy = policy
         self.statistics = statistics
+        self.maximumRunBytes = maximumRunBytes
         self.clock = clock
     }
 
@@ -60,12 +68,6 @@ final class ResponseBatch {
         return begin()
     }
 
-    /// The policy that answers in this batch.
-    var policy: CompiledPolicy? {
-        if start == nil { _ = begin() }
-        return startPolicy
-    }
-
     @inline(never)
     private func begin() -> Timestamp {
         let now = clock()
@@ -75,35 +77,55 @@ final class ResponseBatch {
         return now
     }
 
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - bytes: Those that begin with it.
+    ///   - connection: What the response says about the connection.
+    ///   - output: What sends it.
+    /// - Returns: What the answer waits for; nil when it is written.
+    func answer(
+        _ request: borrowing Request,
+        in bytes: UnsafeRawBufferPointer,
+        _ connection: ConnectionHeader,
+        for output: ConnectionOutput
+    ) -> LaterAnswer? {
+        let now = time
+        switch responder.respond(to: request, in: bytes, by: startPolicy, at: now) {
+        case .now(let response):
+            write(response, connection, to: request.label, for: output)
+            return nil
+        case .later(let answer): return answer
+        }
+    }
+
     /// Writes a response, and counts the request that it answers.
     ///
     /// - Parameters:
-    ///   - answer: The body that ``Responder`` has just made.
     ///   - connection: What the response says about the connection.
     ///   - request: What is counted.
     ///   - arrival: When the request arrived, where that was in an earlier batch.
     ///   - output: What sends it.
-    /// - Returns: How many bytes in a row wait to be sent by it.
     @inline(__always)
     func write(
         _ response: Response,
-        answer: borrowing ByteWriter,
         _ connection: ConnectionHeader,
         to request: RequestLabel,
         arrivedAt arrival: Timestamp? = nil,
         for output: ConnectionOutput
-    ) -> Int {
+    ) {
         let now = time
         let position = bytes.count
         writer.write(
-            response, answer: answer, connection: connection, omitsBody: request.method == .head, now: now, to: &bytes
+            response, answer: responder.answer.writer, connection: connection, omitsBody: request.method == .head,
+            now: now, to: &bytes
         )
         if case .check = response, request.isCheck, arrival == nil {
             answeredChecks &+= 1
         } else {
             count(response, request, arrival)
         }
-        return noteRun(from: position, of: output)
+        noteRun(from: position, of: output)
     }
 
     /// Writes `100 Continue`.
@@ -111,21 +133,21 @@ final class ResponseBatch {
         let position = bytes.count
         bytes.append("HTTP/1.1 100 Continue\r\n\r\n")
         scheduleEnd()
-        _ = noteRun(from: position, of: output)
+        noteRun(from: position, of: output)
     }
 
-    /// Adds what was written since a position to the run of its connection.
-    ///
-    /// - Returns: How many bytes the run has.
+    /// Adds what was written since a position to the run of its connection, and sends a run that is too long.
     @inline(__always)
-    private func noteRun(from position: Int, of output: ConnectionOutput) -> Int {
-        let (last, end) = (runs.count &- 1, bytes.count)
+    private func noteRun(from position: Int, of output: ConnectionOutput) {
+        let last = runs.count &- 1
+        var start = position
         if last >= 0, runs[last].output === output, runs[last].range.upperBound == position {
-            runs[last].range = Range(uncheckedBounds: (runs[last].range.lowerBound, end))
-            return runs[last].range.count
+            start = runs[last].range.lowerBound
+            runs[last].range = Range(uncheckedBounds: (start, bytes.count))
+        } else {
+            runs.append(Run(output: output, range: Range(uncheckedBounds: (position, bytes.count))))
         }
-        runs.append(Run(output: output, range: Range(uncheckedBounds: (position, end))))
-        return end &- position
+        if bytes.count &- start > maximumRunBytes { send(output) }
     }
 
     /// Counts a request that was answered, at the latest before its response is sent.

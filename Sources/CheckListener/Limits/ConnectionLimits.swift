@@ -33,7 +33,6 @@ package struct ConnectionLimits: Sendable, Hashable {
     /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.
     package var bufferedBytesOfAll = 268_435_456
 
-    /// Creates the default limits.
     package init() {}
 
     /// How long a client may take to notice that the server has ended the connection.
@@ -50,7 +49,6 @@ package struct ConnectionLimits: Sendable, Hashable {
         }
     }
 
-    /// How long a connection may stay in a phase.
     func timeout(of phase: ConnectionPhase) -> Duration {
         switch phase {
         case .head: headerTimeout

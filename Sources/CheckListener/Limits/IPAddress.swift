@@ -8,7 +8,6 @@ package struct IPAddress: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// Whether this is an IPv4 address.
     package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
     /// Whether this is an address of the machine for itself: 127.0.0.0/8 or `::1`.
@@ -57,12 +56,10 @@ package struct IPAddress: Hashable, Sendable {
         self = read
     }
 
-    /// Reads four bytes in network order.
     private init(ipv4 bytes: UnsafeRawPointer) {
         self.init(ipv4: UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)))
     }
 
-    /// Reads 16 bytes in network order.
     private init(ipv6 bytes: UnsafeRawPointer) {
         self.init(
             high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -112,7 +109,6 @@ struct AddressRange: Hashable, Sendable {
         guard base == address else { return nil }
     }
 
-    /// Whether an address is in the range.
     func contains(_ address: IPAddress) -> Bool {
         address.masked(to: length) == base
     }

@@ -84,14 +84,12 @@ struct LimitedClient {
     }
 }
 
-/// How often an address may ask.
 package struct RateLimit: Hashable, Sendable {
     /// Checks a second in the long run: more than 0, at most 1,000,000.
     package let perSecond: Double
     /// How many may come at once after a pause: 1 to 1,000,000.
     package let burst: Int
 
-    /// Creates a rate; both numbers must be within their bounds.
     package init(perSecond: Double, burst: Int) {
         self.perSecond = perSecond
         self.burst = burst
@@ -129,7 +127,6 @@ package struct RateLimit: Hashable, Sendable {
 
 /// A rate or a list of proxies that cannot be read.
 package struct LimitSyntaxError: Error, CustomStringConvertible {
-    /// What was written, and what may be.
     package let description: String
 
     init(_ description: String) {

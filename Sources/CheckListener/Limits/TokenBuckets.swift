@@ -22,11 +22,7 @@ struct TokenBuckets {
     private let rowMask: Int
     private var places: [Place]
 
-    /// Creates a table.
-    ///
-    /// - Parameters:
-    ///   - limit: How often each address may ask.
-    ///   - rows: How many rows the table has, a power of two; each holds eight addresses in 256 bytes.
+    /// - Parameter rows: How many rows the table has, a power of two; each holds eight addresses in 256 bytes.
     init(limit: RateLimit, rows: Int) {
         precondition(rows > 0 && rows & (rows - 1) == 0)
         interval = limit.interval
@@ -41,7 +37,6 @@ struct TokenBuckets {
     /// Takes a token from an address' bucket.
     ///
     /// - Parameters:
-    ///   - block: Whose bucket.
     ///   - hash: A hash of `block`, the same each time, which picks the row.
     ///   - now: The time in nanoseconds, by a clock that does not go back.
     /// - Returns: nil when there was a token, else in how many nanoseconds there will be one.

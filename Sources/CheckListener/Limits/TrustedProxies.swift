@@ -2,12 +2,10 @@
 package struct TrustedProxies: Hashable, Sendable {
     private let ranges: [AddressRange]
 
-    /// Trusts nobody.
     package init() {
         self.init([])
     }
 
-    /// Trusts the addresses in some ranges.
     init(_ ranges: [AddressRange]) {
         self.ranges = ranges
     }
@@ -30,7 +28,6 @@ package struct TrustedProxies: Hashable, Sendable {
         self.ranges = ranges
     }
 
-    /// Whether an address is a trusted proxy's.
     func contains(_ address: IPAddress) -> Bool {
         ranges.contains { $0.contains(address) }
     }
@@ -39,10 +36,6 @@ package struct TrustedProxies: Hashable, Sendable {
     ///
     /// Each proxy appends the address of its peer, so everything before an untrusted address may be invented. What cannot
     /// be read as an address ends the search at the proxy that passed it on.
-    ///
-    /// - Parameters:
-    ///   - peer: The other end of the connection.
-    ///   - forwardedFor: The values of the header fields, in order.
     func client(peer: IPAddress, forwardedFor: [String]) -> IPAddress {
         var client = peer
         var elements = 0
@@ -79,7 +72,6 @@ package struct TrustedProxies: Hashable, Sendable {
 }
 
 extension Substring {
-    /// The text without the spaces and tabs at both ends.
     fileprivate func trimmingBlanks() -> Substring {
         var utf8 = utf8
         while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }

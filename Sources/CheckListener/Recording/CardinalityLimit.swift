@@ -9,15 +9,6 @@ import UpdatePolicy
 /// release one kind that has nothing but its version. A kind is remembered by a hash of 64 bits with a secret, which nobody
 /// can aim at, so it takes a few bytes.
 final class CardinalityLimit: Sendable {
-    /// What speaks for a kind that is not known.
-    enum Standing {
-        /// Its version is that of a release: a quarter of the places is for such kinds alone.
-        case released
-        /// Nothing.
-        case none
-    }
-
-    /// Some of the places.
     private struct Pool {
         let size: Int
         var taken = 0
@@ -42,7 +33,6 @@ final class CardinalityLimit: Sendable {
         let number: Int64
         var released: Pool
         var open: Pool
-        /// What has a place.
         var kinds: Set<Int> = []
 
         init(number: Int64, maximum: Int) {
@@ -61,7 +51,6 @@ final class CardinalityLimit: Sendable {
     private let maximum: Int
     private let state: Mutex<State>
 
-    /// Creates a limit of `maximum` kinds an hour.
     init(maximum: Int) {
         self.maximum = maximum
         state = Mutex(State(hour: Hour(number: .min + 1, maximum: maximum)))
@@ -86,16 +75,16 @@ final class CardinalityLimit: Sendable {
     /// Takes a place for a kind; `false` where there is none for it.
     ///
     /// - Parameters:
-    ///   - standing: What speaks for the kind.
     ///   - kind: Its hash.
+    ///   - isReleased: Whether its version is that of a release: a quarter of the places is for such kinds alone.
     ///   - app: The app's bundle as the policy spells it.
     ///   - number: The hour. All places are free in a new one; a recorder may be late by an hour.
-    func acquire(_ standing: Standing, kind: Int, app: String, hour number: Int64) -> Bool {
+    func acquire(_ kind: Int, isReleased: Bool, app: String, hour number: Int64) -> Bool {
         state.withLock { state in
             if number > state.hour.number || number < state.hour.number - 1 {
                 state.hour = Hour(number: number, maximum: maximum)
             }
-            guard standing == .released && state.hour.released.acquire(app) || state.hour.open.acquire(app) else {
+            guard isReleased && state.hour.released.acquire(app) || state.hour.open.acquire(app) else {
                 return false
             }
             state.hour.kinds.insert(kind)

@@ -8,7 +8,6 @@ package import UpdatePolicy
 package final class CheckRecorder: Sendable {
     /// Totals since the start, of checks.
     package struct Totals: Sendable {
-        /// All checks.
         package fileprivate(set) var recorded = 0
         /// Those of apps that the policy does not list.
         package fileprivate(set) var unlistedApp = 0
@@ -17,7 +16,6 @@ package final class CheckRecorder: Sendable {
         /// Those that named a version which cannot be read.
         package fileprivate(set) var unreadableVersion = 0
 
-        /// Adds the totals of another recorder.
         mutating func add(_ other: Totals) {
             recorded += other.recorded
             unlistedApp += other.unlistedApp
@@ -38,19 +36,12 @@ package final class CheckRecorder: Sendable {
     private let state: Mutex<State>
     private let limit: CardinalityLimit
 
-    /// Creates a recorder of at most as many new kinds as `limit` lets in.
     init(limit: CardinalityLimit) {
         self.limit = limit
         state = Mutex(State(current: HourlyCounts(hour: .min)))
     }
 
     /// Counts a check that was answered.
-    ///
-    /// - Parameters:
-    ///   - client: Who asked.
-    ///   - answer: What it was sent.
-    ///   - policy: What answered; nil when there was no policy yet.
-    ///   - now: The time of the check.
     package func record(
         _ client: borrowing Client,
         _ answer: borrowing Answer,
@@ -78,7 +69,7 @@ package final class CheckRecorder: Sendable {
                         mayInsert: { hash in
                             if limit.holds(hash, hour: hour) { return true }
                             let isReleased = policy?.releaseVersion(of: client) != nil
-                            return limit.acquire(isReleased ? .released : .none, kind: hash, app: bundle, hour: hour)
+                            return limit.acquire(hash, isReleased: isReleased, app: bundle, hour: hour)
                         },
                         { Self.add(counts.messages, counts.lockouts, to: &$0) }
                     )
@@ -104,7 +95,6 @@ package final class CheckRecorder: Sendable {
         }
     }
 
-    /// Notes the bundle of an app that the policy does not list.
     @inline(never)
     private static func noteBundle(_ client: borrowing Client, in state: inout State) {
         if let bundle = client.bundle { state.unknowns.unlistedBundles.note(bundle.string) }
@@ -124,7 +114,6 @@ package final class CheckRecorder: Sendable {
         state.unknowns.textlessLanguages.note(language, weight: NamesOfUnknowns.sampling)
     }
 
-    /// Counts a check whose kind is beyond the limit.
     @inline(never)
     private static func countMerged(_ bundle: String, in state: inout State) {
         var bundle = bundle
@@ -178,7 +167,6 @@ package final class CheckRecorder: Sendable {
 
     // MARK: Taking over
 
-    /// The totals since the start.
     package var totals: Totals { state.withLock { $0.totals } }
 
     /// The names of what nobody configured, since the start.

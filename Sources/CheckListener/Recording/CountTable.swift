@@ -23,7 +23,6 @@ package struct CountTable<Counts: Sendable>: Sendable {
         slots = [Int32](repeating: -1, count: 64)
     }
 
-    /// How many keys there are.
     package var count: Int { entries.count }
 
     /// What `transform` makes of each key and its numbers.
@@ -43,7 +42,6 @@ package struct CountTable<Counts: Sendable>: Sendable {
     /// - Parameters:
     ///   - key: The bytes, which are copied where they are new.
     ///   - mayInsert: Asked, with its hash, whether a key that is new may be added.
-    ///   - change: Adds to the numbers.
     /// - Returns: Whether it was counted: `false` for a new key that may not be added.
     @inline(__always)
     mutating func count(

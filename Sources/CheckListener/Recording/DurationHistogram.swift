@@ -6,15 +6,12 @@ package struct DurationHistogram: Sendable, Equatable {
         1_000_000_000,
     ]
 
-    /// Creates a histogram of no durations.
     package init() {}
 
     /// For each bound how many durations were at most as long and longer than the bound before; then the longer ones.
     package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
-    /// All durations together, in nanoseconds.
     package private(set) var sum: UInt64 = 0
 
-    /// How many durations there were.
     package var count: UInt64 { counts.reduce(0, +) }
 
     /// Adds a duration in nanoseconds, as often as it was one.
@@ -26,7 +23,6 @@ package struct DurationHistogram: Sendable, Equatable {
         sum &+= duration &* count
     }
 
-    /// Adds the durations of another histogram.
     mutating func add(_ other: DurationHistogram) {
         for bucket in counts.indices { counts[bucket] &+= other.counts[bucket] }
         sum &+= other.sum

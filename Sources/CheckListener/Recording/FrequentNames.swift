@@ -5,7 +5,6 @@
 package struct FrequentNames: Sendable {
     /// A name and how often it came.
     package struct Entry: Sendable, Equatable {
-        /// The name.
         package let name: String
         /// How often, at most.
         package var count: Int
@@ -31,7 +30,6 @@ package struct FrequentNames: Sendable {
         add(Entry(name: name, count: weight, error: 0))
     }
 
-    /// Adds what another sketch noted.
     mutating func add(_ other: FrequentNames) {
         for entry in other.sorted { add(entry) }
     }
@@ -62,9 +60,4 @@ package struct NamesOfUnknowns: Sendable {
 
     /// Of so many answers with messages, the language of one is looked at.
     static let sampling = 16
-
-    /// The bundles, those that came most often first.
-    package var bundles: [FrequentNames.Entry] { unlistedBundles.sorted }
-    /// The languages, those that came most often first.
-    package var languages: [FrequentNames.Entry] { textlessLanguages.sorted }
 }

@@ -18,10 +18,8 @@ package struct HourlyCounts: Sendable {
         self.hour = hour
     }
 
-    /// Whether nothing was counted.
     var isEmpty: Bool { kinds.count == 0 && others == .zero && policies.isEmpty }
 
-    /// Counts a message of a rule.
     @inline(__always)
     mutating func count(_ rule: RuleID, isLockout: Bool, of policy: CompiledPolicy) {
         if serialNumber != policy.serialNumber {
@@ -34,12 +32,10 @@ package struct HourlyCounts: Sendable {
     /// Messages by the key of a rule, which may be there several times.
     package var rules: [(rule: String, counts: SentCounts)] { policies.flatMap(\.all) }
 
-    /// The hour that a time is in.
     package static func hour(of time: Timestamp) -> Int64 {
         time.microsecondsSince1970.flooredQuotient(by: microsecondsPerHour)
     }
 
-    /// When an hour begins.
     package static func start(of hour: Int64) -> Timestamp {
         Timestamp(microsecondsSince1970: hour * microsecondsPerHour)
     }
@@ -51,7 +47,6 @@ package struct HourlyCounts: Sendable {
 package struct KindCounts: Sendable, Equatable {
     package static let zero = KindCounts()
 
-    /// How many checks were counted.
     package internal(set) var checks = 0
     /// How many of them were sent a message.
     package internal(set) var messages = 0
@@ -59,11 +54,9 @@ package struct KindCounts: Sendable, Equatable {
     package internal(set) var lockouts = 0
 }
 
-/// How often the message of one rule was sent.
 package struct SentCounts: Sendable, Equatable {
     package static let zero = SentCounts()
 
-    /// How many messages were sent.
     package internal(set) var sent = 0
     /// How many of them lock the client out.
     package internal(set) var lockouts = 0

@@ -5,13 +5,10 @@ package import UpdatePolicy
 package struct LockoutCounts: Sendable {
     /// The checks of an app that one rule could lock out.
     package struct Load: Sendable, Equatable {
-        /// The key of the rule.
         package let rule: String
         /// The app as the policy spells it; nil: apps that the policy does not list.
         package let bundle: String?
-        /// Whether the rule has a fuse.
         package let hasFuse: Bool
-        /// How many checks were counted.
         package let checks: Int
         /// How many of them the rule locked out.
         package let lockouts: Int
@@ -32,7 +29,6 @@ package struct LockoutCounts: Sendable {
     private var checks: [Int]
     private var lockouts: [Place: Int] = [:]
 
-    /// Begins with the minute of a time.
     init(_ policy: CompiledPolicy, at now: Timestamp) {
         self.policy = policy
         let length: Int64 = 60_000_000
@@ -48,7 +44,6 @@ package struct LockoutCounts: Sendable {
         period.contains(now.microsecondsSince1970) && self.policy === policy
     }
 
-    /// Counts an answer.
     @inline(__always)
     mutating func count(_ answer: borrowing Answer) {
         let app = policy.appPlace(of: answer)

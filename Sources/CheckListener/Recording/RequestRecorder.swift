@@ -24,7 +24,6 @@ final class RequestRecorder: Sendable {
         }
     }
 
-    /// What was counted so far.
     var histograms: [RequestKind: DurationHistogram] {
         state.withLock { state in
             var histograms = state.others
@@ -54,11 +53,8 @@ package struct RequestKind: Hashable, Sendable {
         case other = "_OTHER"
     }
 
-    /// The route of the request.
     package let route: Route
-    /// The method of the request.
     package let method: Method
-    /// The status of the response.
     package let status: UInt16
 
     /// The most frequent kind, which is not looked for.

@@ -91,7 +91,7 @@ struct CheckBodyDecoder {
         let first = position
         if let (name, value) = decodePlainMember() {
             do throws(ClientError) {
-                try client.setMember(at: moved(name), to: .text(moved(value)))
+                try client.setMember(at: moved(name), toText: moved(value))
             } catch {
                 throw fault(error, first)
             }
@@ -296,7 +296,7 @@ struct CheckBodyDecoder {
             case UInt8(ascii: "\\"):
                 return try decodeEscapedString(start: start, content: content)
             case 0..<0x20:
-                throw fault("a control character stands unescaped in a string")
+                throw fault("a string has a control character that is not escaped")
             default:
                 position &+= 1
             }
@@ -317,7 +317,7 @@ struct CheckBodyDecoder {
                 position += 1
                 try decodeEscape(into: &text)
             case 0..<0x20:
-                throw fault("a control character stands unescaped in a string")
+                throw fault("a string has a control character that is not escaped")
             default:
                 text.append(byte)
                 position += 1
@@ -351,7 +351,7 @@ struct CheckBodyDecoder {
     private mutating func decodeUnicodeEscape() throws(RequestFault) -> Unicode.Scalar {
         let high = try decodeHexadecimal()
         if high == 0 {
-            throw fault("a string holds the character U+0000, which is not allowed")
+            throw fault("a string has the character U+0000, which is not allowed")
         }
         if let scalar = Unicode.Scalar(high) {
             return scalar
@@ -359,14 +359,14 @@ struct CheckBodyDecoder {
         guard high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")
         else {
-            throw fault("a string holds half of a surrogate pair")
+            throw fault("a string has half of a surrogate pair")
         }
         position += 2
         let low = try decodeHexadecimal()
         guard (0xDC00..<0xE000).contains(low),
             let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
         else {
-            throw fault("a string holds half of a surrogate pair")
+            throw fault("a string has half of a surrogate pair")
         }
         return scalar
     }
@@ -413,6 +413,6 @@ struct CheckBodyDecoder {
     private func unexpected(_ wanted: String) -> RequestFault {
         position < bytes.count
             ? .badRequest("The body is not JSON: \(wanted) is missing at byte \(position).")
-            : .badRequest("The body is not JSON: it ends where \(wanted) should stand.")
+            : .badRequest("The body is not JSON: it ends where \(wanted) should be.")
     }
 }

@@ -152,7 +152,9 @@ extension RequestFields.Irregularity {
                 "The request has a Transfer-Encoding that is not read; send Content-Length, or \"chunked\" in HTTP/1.1."
             )
         case .contentLength:
-            .badRequest("The Content-Length of the request is no number, or too large; send that of the body in bytes.")
+            .badRequest(
+                "The Content-Length of the request is not a number, or too large; send that of the body in bytes."
+            )
         case .host:
             .badRequest("The request must have the header field Host once, with a host and perhaps a port in it.")
         }

@@ -177,7 +177,6 @@ struct FeedCache {
         size = 0
     }
 
-    /// What stands for the fields that a document depends on.
     private func fingerprint(of request: FeedRequest, _ vary: [String]) -> Fingerprint {
         fingerprint(request.values(of: vary))
     }

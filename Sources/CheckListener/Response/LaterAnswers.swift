@@ -58,10 +58,6 @@ final class LaterAnswers: Sendable {
     private let run: Runner
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - timeout: How long those wait who ask.
-    ///   - clock: The time of an answer.
-    ///   - run: Runs the makings.
     init(timeout: Duration, clock: @escaping @Sendable () -> Timestamp, run: @escaping Runner) {
         self.timeout = TimeAmount(timeout)
         self.clock = clock
@@ -69,11 +65,6 @@ final class LaterAnswers: Sendable {
     }
 
     /// An answer that is made here.
-    ///
-    /// - Parameters:
-    ///   - key: Those who ask with the same key are given the same answer.
-    ///   - isOfGateway: Whether a gateway asks.
-    ///   - make: Makes the answer of a time.
     func answer(
         _ key: Key,
         isOfGateway: Bool,

@@ -8,15 +8,8 @@ struct Responder: ~Copyable {
     private let signatures: LockoutSignatures?
     private let documents: FeedDocuments
     private var client = Client()
-    /// The last answer.
     private(set) var answer = Answer()
 
-    /// Creates the responder of an event loop.
-    ///
-    /// - Parameters:
-    ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - signatures: Those of lockouts; nil: they are not signed.
-    ///   - documents: Those of other update clients, and the answers that are made with them.
     init(recorder: CheckRecorder?, signatures: LockoutSignatures?, documents: FeedDocuments) {
         self.recorder = recorder
         self.signatures = signatures
@@ -93,7 +86,10 @@ struct Responder: ~Copyable {
             DebugHook.answering(with: answer, by: policy)
         #endif
         recorder?.record(client, answer, policy, at: now)
-        if answer.remarks != .none, shape == .standard { return remarkableResponse(known: known, by: policy, at: now) }
+        switch (answer.remarks, shape) {
+        case (.none, _), (_, .legacy): break
+        default: return remarkableResponse(known: known, by: policy, at: now)
+        }
         guard let known else { return .check(revision: policy?.revision) }
         // Nothing in it depends on the fields of the request, so it has no `Vary`.
         return .revalidatable(
@@ -130,7 +126,7 @@ struct Responder: ~Copyable {
     // MARK: Gates
 
     /// The most that an event loop may look at to answer: rules, and releases for each lockout.
-    static let mostSteps = 1_000
+    static let mostSteps = 900
 
     /// Answers a gateway, elsewhere where that takes longer than an event loop may spend on a request.
     private mutating func answerGate(_ gate: GateRequest, _ policy: CompiledPolicy?, _ now: Timestamp) -> Outcome {

@@ -1,6 +1,5 @@
 /// What comes of a request.
 enum Outcome {
-    /// It is answered.
     case now(Response)
     /// What answers it is made first.
     indirect case later(LaterAnswer)
@@ -17,9 +16,7 @@ enum Response: Sendable {
 
     /// An answer with a tag, if it has one: 304 without a body where the client has it already.
     ///
-    /// - Parameters:
-    ///   - fields: Fields of its own, where it has a body.
-    ///   - known: The answers that the client has.
+    /// - Parameter fields: Fields of its own, where it has a body.
     static func revalidatable(
         _ contentType: String,
         _ tag: EntityTag?,
@@ -38,7 +35,6 @@ enum Response: Sendable {
         return .other(head, body)
     }
 
-    /// The status.
     var status: Status {
         switch self {
         case .check: .ok
@@ -50,7 +46,6 @@ enum Response: Sendable {
 
 /// What a response says, but for what every response says and for the connection.
 struct ResponseHead: Sendable {
-    /// The status.
     var status = Status.ok
     /// The type of the body; nil where the response has none, and no length either.
     var contentType: String?
@@ -67,11 +62,9 @@ struct ResponseHead: Sendable {
 
 /// Where the body of a response is.
 enum ResponseBody: Sendable {
-    /// It has none.
     case none
     /// ``Responder`` has just made it.
     case answer
-    /// Here.
     case bytes([UInt8])
 }
 

@@ -43,10 +43,8 @@ struct EntityTag: Hashable {
 ///
 /// Source: [RFC 9110, 13.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2).
 struct IfNoneMatch: Hashable {
-    /// The values of the fields, as they were sent.
     let values: [String]
 
-    /// Takes the values of all fields of this name.
     init(_ values: [String]) {
         self.values = values
     }

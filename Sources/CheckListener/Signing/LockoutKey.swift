@@ -16,7 +16,6 @@ package final class LockoutKey: @unchecked Sendable {
     /// How many bytes a signature has: the numbers r and s.
     private static let signatureSize = 64
 
-    /// Makes a key.
     package static func random() -> LockoutKey? {
         guard let key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
         defer { EC_KEY_free(key) }
@@ -100,7 +99,6 @@ package final class LockoutKey: @unchecked Sendable {
         return Self.base64(signature)
     }
 
-    /// Bytes in base64, with padding.
     static func base64(_ bytes: some Collection<UInt8>) -> String {
         let bytes = Array(bytes)
         // BoringSSL adds a zero.

@@ -28,19 +28,11 @@ final class LockoutSignatures: Sendable {
     private struct State {
         var key: LockoutKey?
         var created = Int64.min
-        var listed = Kept()
-        var unlisted = Kept()
+        /// By whether the bundle is listed.
+        var kept: [Bool: Kept] = [:]
         /// The second in which the last was made for a bundle that is not listed, and how many were.
         var second = Int64.min
         var unlistedCount = 0
-
-        mutating func find(_ answer: Answer, isListed: Bool) -> Signed? {
-            isListed ? listed.find(answer) : unlisted.find(answer)
-        }
-
-        mutating func insert(_ signed: Signed, for answer: Answer, isListed: Bool) {
-            if isListed { listed.insert(signed, for: answer) } else { unlisted.insert(signed, for: answer) }
-        }
     }
 
     /// The signatures that were used last, and perhaps as many that were used before.
@@ -89,7 +81,7 @@ final class LockoutSignatures: Sendable {
         let answer = Answer(digest: digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }, bundle: bundle)
         let (known, isSpent) = state.withLock { state -> (Signed?, Bool) in
             if key !== state.key || created != state.created { state = State(key: key, created: created) }
-            if let known = state.find(answer, isListed: isListed) { return (known, false) }
+            if let known = state.kept[isListed, default: Kept()].find(answer) { return (known, false) }
             if isListed { return (nil, false) }
             if second != state.second { (state.second, state.unlistedCount) = (second, 0) }
             state.unlistedCount += 1
@@ -100,8 +92,8 @@ final class LockoutSignatures: Sendable {
         return state.withLock { state in
             guard key === state.key, created == state.created else { return signed }
             // Another event loop may have signed it meanwhile.
-            if let first = state.find(answer, isListed: isListed) { return first }
-            state.insert(signed, for: answer, isListed: isListed)
+            if let first = state.kept[isListed, default: Kept()].find(answer) { return first }
+            state.kept[isListed, default: Kept()].insert(signed, for: answer)
             return signed
         }
     }

@@ -4,7 +4,6 @@ package import UpdatePolicy
 
 /// A TLS certificate with its key.
 package struct TLSCertificate: Sendable {
-    /// The TLS configuration of connections.
     let context: NIOSSLContext
     /// Until when the certificate is valid, in seconds since 1970.
     package let expiry: Int64
@@ -21,10 +20,7 @@ package struct TLSCertificate: Sendable {
 
     /// Uses a certificate.
     ///
-    /// - Parameters:
-    ///   - certificate: The certificate of the server.
-    ///   - chain: All certificates that clients are sent, the server's first.
-    ///   - key: The key of the server's certificate.
+    /// - Parameter chain: All certificates that clients are sent, the server's first.
     /// - Throws: `NIOSSLError` if the key does not belong to the certificate.
     package init(_ certificate: NIOSSLCertificate, chain: [NIOSSLCertificate], key: NIOSSLPrivateKey) throws {
         var configuration = TLSConfiguration.makeServerConfiguration(

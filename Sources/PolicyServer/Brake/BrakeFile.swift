@@ -6,28 +6,20 @@ import UpdatePolicy
 ///
 /// Its text says why; it may be empty. Whoever may write to its folder needs neither the database nor a running server.
 package struct BrakeFile: Sendable, Equatable {
-    /// Where it is.
     package let path: String
     /// Whether somebody has named it, so that its folder has to be there. That of the state is made when there is a policy.
     private let isNamed: Bool
 
-    /// What is at the path.
     package enum State: Sendable, Equatable {
-        /// The brake is off.
         case absent
-        /// The brake is on.
         case present(why: String)
         /// Nobody knows, because the system does not say whether the file is there.
         case unknown(fault: String)
     }
 
-    /// Why the brake could not be changed.
     package enum Failure: Error, Equatable {
-        /// Its folder is not there.
         case noFolder
-        /// The user may not write to its folder.
         case forbidden
-        /// Its folder cannot be written by anybody here.
         case readOnly
         /// Something else, in the words of the system.
         case other(String)
@@ -42,22 +34,17 @@ package struct BrakeFile: Sendable, Equatable {
         }
     }
 
-    /// The folder that it is in.
     package var folder: String {
         let folder = FilePath(path).removingLastComponent().string
         return folder.isEmpty ? "." : folder
     }
 
-    /// The command that puts the brake on.
     package var engage: String { "versiongate brake on --brake-file \(path.shellWord)" }
 
-    /// The command that takes the brake off.
     package var release: String { "versiongate brake off --brake-file \(path.shellWord)" }
 
-    /// The most bytes of the reason that are read.
     private static let longestReason = 500
 
-    /// The brake at a path.
     package init(path: String) {
         self.path = path
         isNamed = true

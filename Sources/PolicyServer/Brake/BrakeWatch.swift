@@ -13,19 +13,18 @@ struct BrakeWatch: Sendable {
 
     /// Looks once. Where the system does not say whether the file is there, the brake stays as it is.
     func look() {
-        let state = file.state
         let before = policy.status
-        switch state {
-        case .absent: policy.update { ($0.brake, $0.brakeFault) = (nil, nil) }
-        case .present(let why):
-            policy.update { ($0.brake, $0.brakeFault) = (PolicyStatus.Brake(file: file, why: why), nil) }
-        case .unknown(let fault):
-            let reason = "\(file.path) cannot be looked at, so the brake stays as it is: \(fault)"
-            policy.update { $0.brakeFault = reason }
-            guard before.brakeFault != reason else { return }
-            logger.error("The file of the brake cannot be looked at", metadata: ["error": "\(reason)"])
+        var (brake, fault) = (before.brake, String?.none)
+        switch file.state {
+        case .absent: brake = nil
+        case .present(let why): brake = PolicyStatus.Brake(file: file, why: why)
+        case .unknown(let reason):
+            fault = "\(file.path) cannot be looked at, so the brake stays as it is: \(reason)"
         }
-        let brake = policy.status.brake
+        policy.update { ($0.brake, $0.brakeFault) = (brake, fault) }
+        if let fault, fault != before.brakeFault {
+            logger.error("The file of the brake cannot be looked at", metadata: ["error": "\(fault)"])
+        }
         guard brake != before.brake else { return }
         if let brake {
             logger.warning(

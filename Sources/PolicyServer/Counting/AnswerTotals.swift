@@ -4,15 +4,11 @@ import PolicyStore
 ///
 /// The totals grow when counts are taken from the recorders, so they cost a check nothing.
 struct AnswerTotals: Sendable {
-    /// Checks that were answered without a message.
     private(set) var nothing = 0
     /// Checks that were sent messages and not locked out.
     private(set) var message = 0
-    /// Checks that were locked out.
     private(set) var lockout = 0
-    /// Messages by rule.
     private(set) var messagesByRule = RuleTotals()
-    /// Lockouts by rule.
     private(set) var lockoutsByRule = RuleTotals()
 
     /// Adds what was counted since the previous call.
@@ -38,9 +34,7 @@ struct RuleTotals: Sendable, Equatable {
     /// How many rules have a total of their own.
     static let places = 100
 
-    /// The totals of the rules that have a place, by their keys.
     private(set) var rules: [String: Int] = [:]
-    /// The total of all other rules.
     private(set) var other = 0
 
     /// Adds numbers by the keys of rules; of those that come together, those with the most have the first places.

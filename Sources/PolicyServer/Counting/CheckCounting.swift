@@ -7,30 +7,17 @@ import UpdatePolicy
 /// Counts the checks of a server: owns the recorders of its event loops, the totals of what was answered, and those of written
 /// and dropped counts.
 final class CheckCounting: Sendable {
-    /// The recorders of the event loops.
     let recorders: CheckRecorders
     /// How many kinds of the last days are always counted separately, on each event loop.
     let maximumKnownKinds: Int
     private let delivered = Mutex(CountingTotals())
     private let answered = Mutex(AnswerTotals())
 
-    /// Creates the recorders.
-    ///
-    /// - Parameters:
-    ///   - eventLoopGroup: The event loops that answer checks.
-    ///   - maximumKinds: How many kinds of clients are counted separately in an hour, besides the known ones; a kind counts
-    ///     once for each event loop that receives its checks.
     init(eventLoopGroup: any EventLoopGroup, maximumKinds: Int) {
         recorders = CheckRecorders(eventLoopGroup: eventLoopGroup, maximumKinds: maximumKinds)
         maximumKnownKinds = maximumKinds / 4
     }
 
-    /// Always counts these kinds of the last days separately from now on.
-    func learn(_ kinds: [ClientKind]) {
-        recorders.learn(kinds)
-    }
-
-    /// The totals since the start.
     var totals: CountingTotals {
         var totals = delivered.withLock { $0 }
         let counted = recorders.totals
@@ -47,7 +34,6 @@ final class CheckCounting: Sendable {
     /// What the checks that were taken by ``drain(at:)`` were answered.
     var answers: AnswerTotals { answered.withLock { $0 } }
 
-    /// Takes everything that was counted since the previous call.
     func drain(at now: Timestamp) -> CountBatch {
         var batch = CountBatch()
         for counts in recorders.drain(at: now) {
@@ -66,7 +52,6 @@ final class CheckCounting: Sendable {
         return batch
     }
 
-    /// The most counts of lockouts that are written at a time.
     static let mostLockoutCounts = 1_000
 
     /// What is written of lockouts: all of it where there is room, else those with a fuse, then those that lock out most. The
@@ -84,16 +69,11 @@ final class CheckCounting: Sendable {
             }
         }
         let fused = counts.count { $0.value.hasFuse }
-        let kept =
-            counts.count <= mostLockoutCounts
-            ? counts.map(\.self)
-            : Array(
-                counts.sorted { left, right in
-                    if left.value.hasFuse != right.value.hasFuse { return left.value.hasFuse }
-                    return left.value.lockouts > right.value.lockouts
-                }.prefix(max(fused, mostLockoutCounts))
-            )
-        return kept.map { count, sums in
+        let kept = counts.sorted { left, right in
+            if left.value.hasFuse != right.value.hasFuse { return left.value.hasFuse }
+            return left.value.lockouts > right.value.lockouts
+        }
+        return kept.prefix(max(fused, mostLockoutCounts)).map { count, sums in
             var count = count
             (count.checks, count.lockouts) = (sums.checks, sums.lockouts)
             return count
@@ -106,7 +86,7 @@ final class CheckCounting: Sendable {
 }
 
 /// The totals of counting, in checks since the server started, as `/policy` shows them.
-struct CountingTotals: Sendable, Encodable {
+struct CountingTotals: Sendable {
     /// Checks that were answered and counted in memory.
     var recorded = 0
     /// Those among them whose app the policy does not list; they are counted without their kind.
@@ -125,10 +105,14 @@ struct CountingTotals: Sendable, Encodable {
     var writable: Bool?
     /// Rules whose fuse has blown because of what this server wrote.
     var blownFuses = 0
-    /// Attempts to judge the fuses that failed.
+    /// Failed attempts to judge the fuses.
     var fuseFailures = 0
 
-    private enum CodingKeys: CodingKey {
-        case recorded, unlistedApp, beyondBound, written, dropped, lastWritten, writable
+    var jsonValue: JSONValue {
+        .object([
+            ("beyondBound", beyondBound.jsonValue), ("dropped", dropped.jsonValue),
+            ("lastWritten", lastWritten?.jsonValue), ("recorded", recorded.jsonValue),
+            ("unlistedApp", unlistedApp.jsonValue), ("writable", writable?.jsonValue), ("written", written.jsonValue),
+        ])
     }
 }

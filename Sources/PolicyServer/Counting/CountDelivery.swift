@@ -6,17 +6,13 @@ import UpdatePolicy
 
 /// Writes counts from the recorders to the database, over its own connection.
 actor CountDelivery {
-    /// The database did not take a batch in time.
     private struct TooSlow: Error, CustomStringConvertible {
         let limit: Duration
         var description: String { "the database did not take them within \(limit)" }
     }
 
-    private let database: @Sendable () async throws -> PostgresConfiguration
+    private let state: ServerState
     private let counting: CheckCounting
-    private let server: @Sendable () -> (name: String, revision: Int64)?
-    private let clock: @Sendable () -> Timestamp
-    private let logger: Logger
     private var connection: PostgresConnection?
     private var delivering: Task<Void, Never>?
     private var isOver = false
@@ -28,21 +24,8 @@ actor CountDelivery {
     private var lastSighting: ContinuousClock.Instant?
     private static let timeBetweenSightings: Duration = .seconds(30)
 
-    /// - Parameters:
-    ///   - database: Where the database is, asked before each connection; may bring the database up.
-    ///   - server: What this server calls itself, and the revision that answers; nil while there is none.
-    init(
-        database: @escaping @Sendable () async throws -> PostgresConfiguration,
-        counting: CheckCounting,
-        server: @escaping @Sendable () -> (name: String, revision: Int64)? = { nil },
-        clock: @escaping @Sendable () -> Timestamp,
-        logger: Logger
-    ) {
-        self.database = database
-        self.counting = counting
-        self.server = server
-        self.clock = clock
-        self.logger = logger
+    init(_ state: ServerState, _ counting: CheckCounting) {
+        (self.state, self.counting) = (state, counting)
     }
 
     /// Writes at each interval until the task is cancelled.
@@ -69,29 +52,23 @@ actor CountDelivery {
     private func deliverNow(isLast: Bool, within limit: Duration) async {
         guard !isOver else { return }
         isOver = isLast
-        let batch = backlog.nextBatch(adding: counting.drain(at: clock()))
+        let batch = backlog.nextBatch(adding: counting.drain(at: state.clock()))
+        var isWritten = false
         if !batch.isEmpty {
             let (outcome, error) = await write(batch, within: limit)
-            let dropped = backlog.attemptEnded(outcome, isLast: isLast)
-            if let error {
-                counting.note { totals in
-                    totals.dropped += dropped
-                    totals.writable = false
-                }
-                report(dropped, error)
-            } else {
-                let now = clock()
-                counting.note { totals in
-                    totals.written += batch.totalChecks
-                    totals.lastWritten = now
-                    totals.writable = true
-                }
-                reportSuccess()
-                await blowFuses(within: limit)
+            isWritten = error == nil
+            let (dropped, now) = (backlog.attemptEnded(outcome, isLast: isLast), state.clock())
+            counting.note { totals in
+                totals.writable = error == nil
+                totals.dropped += dropped
+                guard error == nil else { return }
+                totals.written += batch.totalChecks
+                totals.lastWritten = now
             }
-            if error == nil { await noteServer(within: limit) }
-        } else if !isLast {
-            if !unanswered.isEmpty { await blowFuses(within: limit) }
+            report(dropped, error)
+        }
+        if batch.isEmpty ? !isLast : isWritten {
+            if isWritten || !unanswered.isEmpty { await blowFuses(within: limit) }
             await noteServer(within: limit)
         }
         if isLast { await disconnect() }
@@ -115,7 +92,7 @@ actor CountDelivery {
             await disconnect()
             if let blown = blow.withLock(\.self), blown.rules > 0 { unanswered.append(blown) }
             counting.note { $0.fuseFailures += 1 }
-            logger.log(
+            state.logger.log(
                 level: fusesAreJudged ? .warning : .debug, "The fuses of lockouts cannot be judged",
                 metadata: ["error": "\(error)"]
             )
@@ -147,7 +124,7 @@ actor CountDelivery {
     private func countBlown(_ number: Int) {
         counting.note { $0.blownFuses += number }
         if number > 0 {
-            logger.error(
+            state.logger.error(
                 "Fuses have blown: lockouts were removed; the history has the figures",
                 metadata: ["fuses.blown": "\(number)"]
             )
@@ -186,24 +163,27 @@ actor CountDelivery {
 
     /// Notes that this server is there. Nothing depends on it, so a failure is nobody's concern.
     private func noteServer(within limit: Duration) async {
-        guard let server = server(), lastSighting.map({ .now - $0 >= Self.timeBetweenSightings }) ?? true else {
+        guard let revision = state.policy.current?.revision,
+            lastSighting.map({ .now - $0 >= Self.timeBetweenSightings }) ?? true
+        else {
             return
         }
         lastSighting = .now
+        let name = state.policy.status.serverName
         do {
             try await run(within: limit) {
                 let connection = try await self.connected()
-                try await ServerHeartbeat.note(server.name, revision: server.revision, over: connection)
+                try await ServerHeartbeat.note(name, revision: revision, over: connection)
             }
         } catch {
             await disconnect()
-            logger.debug("That this server is there cannot be noted", metadata: ["error": "\(error)"])
+            state.logger.debug("That this server is up cannot be noted", metadata: ["error": "\(error)"])
         }
     }
 
     private func connected() async throws -> PostgresConnection {
         if let connection, await connection.isHealthy { return connection }
-        let connection = try await PostgresConnection.connect(try await database(), logger: logger)
+        let connection = try await PostgresConnection.connect(try await state.primary(), logger: state.logger)
         self.connection = connection
         return connection
     }
@@ -213,23 +193,22 @@ actor CountDelivery {
         connection = nil
     }
 
-    /// Logs once in an outage that counts are dropped.
-    private func report(_ dropped: Int, _ error: any Error) {
-        if dropped > 0, droppedInOutage == 0 {
-            logger.warning(
+    /// Logs once in an outage that counts are dropped, and once that it is over.
+    private func report(_ dropped: Int, _ error: (any Error)?) {
+        if let error, dropped > 0, droppedInOutage == 0 {
+            state.logger.warning(
                 "Counts of checks are dropped, because the database cannot be written",
                 metadata: ["counts.dropped": "\(dropped)", "error": "\(error)"]
             )
-        } else {
-            logger.debug("Counts of checks cannot be written", metadata: ["error": "\(error)"])
+        } else if let error {
+            state.logger.debug("Counts of checks cannot be written", metadata: ["error": "\(error)"])
+        } else if droppedInOutage > 0 {
+            state.logger.notice(
+                "Counts of checks are written again", metadata: ["counts.dropped": "\(droppedInOutage)"]
+            )
+            droppedInOutage = 0
         }
         droppedInOutage += dropped
-    }
-
-    private func reportSuccess() {
-        guard droppedInOutage > 0 else { return }
-        logger.notice("Counts of checks are written again", metadata: ["counts.dropped": "\(droppedInOutage)"])
-        droppedInOutage = 0
     }
 }
 
@@ -238,10 +217,8 @@ actor CountDelivery {
 /// So a restart of the database loses no counts, and memory stays bounded during a long outage. A batch that may have been
 /// written is never written again: a count that is too low does less harm than one that is too high.
 struct CountBacklog: Sendable {
-    /// How an attempt to write ended.
     enum Outcome: Sendable {
         case written
-        /// Nothing was written.
         case notWritten
         /// The connection was lost during the commit.
         case unknown
@@ -250,9 +227,6 @@ struct CountBacklog: Sendable {
     private var kept = CountBatch()
     private var fresh = CountBatch()
 
-    /// The batch to write now.
-    ///
-    /// - Parameter counts: What was counted since the attempt before.
     mutating func nextBatch(adding counts: CountBatch) -> CountBatch {
         fresh = counts
         var batch = kept

@@ -1,3 +1,4 @@
+import CheckListener
 import Logging
 import PolicyStore
 import Postgres
@@ -8,17 +9,12 @@ import UpdatePolicy
 ///
 /// All servers of a database try this; one at a time does it. Days are those of the database's clock.
 struct CountRollUp: Sendable {
-    /// Where the database is, asked before each connection; may bring the database up.
-    let database: @Sendable () async throws -> PostgresConfiguration
+    let state: ServerState
+    let counting: CheckCounting
     /// How many days are kept, the current one not counted.
     let daysKept: Int
-    /// Receives the known kinds.
-    let counting: CheckCounting
-    let logger: Logger
 
-    /// The time from the start of a server to its first roll-up.
     private static let firstDelay: Duration = .seconds(60)
-    /// The time between two roll-ups.
     private static let interval: Duration = .seconds(3_600)
 
     /// Rolls up at each interval until the task is cancelled.
@@ -35,16 +31,15 @@ struct CountRollUp: Sendable {
         }
     }
 
-    /// Runs `body` with a new connection, and logs a failure.
     private func attempt(
         _ failure: Logger.Message,
         _ level: Logger.Level,
         _ body: (PostgresConnection) async throws -> Void
     ) async {
         do {
-            try await PostgresConnection.with(try await database(), logger: logger, body)
+            try await state.withConnection(to: try await state.primary(), body)
         } catch {
-            if !Task.isCancelled { logger.log(level: level, failure, metadata: ["error": "\(error)"]) }
+            if !Task.isCancelled { state.logger.log(level: level, failure, metadata: ["error": "\(error)"]) }
         }
     }
 
@@ -56,7 +51,7 @@ struct CountRollUp: Sendable {
             try session.setTimeouts(statement: "30s")
             return try CountReader(session).recentKinds(limit: limit)
         }
-        counting.learn(kinds)
+        counting.recorders.learn(kinds)
     }
 
     /// Merges and rolls up everything, step by step.
@@ -72,7 +67,7 @@ struct CountRollUp: Sendable {
             total.add(step)
         }
         guard !total.isDone else { return }
-        logger.info(
+        state.logger.info(
             "Rolled up the counts of checks",
             metadata: ["counts.rolledUp": "\(total.rolledUp)", "counts.deleted": "\(total.deleted)"]
         )
@@ -86,7 +81,7 @@ struct CountRollUp: Sendable {
             total += merged
         }
         guard total > 0 else { return }
-        logger.warning(
+        state.logger.warning(
             "Checks of too many kinds of clients in a day were merged; somebody may be inventing versions",
             metadata: ["counts.merged": "\(total)"]
         )

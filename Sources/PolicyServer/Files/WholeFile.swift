@@ -1,7 +1,6 @@
 import Foundation
 import SystemPackage
 
-/// Files that are read, and replaced, as a whole.
 enum WholeFile {
     /// The suffix of a file that is not complete yet, or that a killed writer left.
     private static let unfinishedSuffix = ".new"

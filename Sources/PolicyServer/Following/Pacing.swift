@@ -1,29 +1,17 @@
-/// How a follower notices that the policy may have changed, before it reads the version anyway.
-enum NotificationMode: Sendable {
-    case unknown
-    case notifications
-    /// The database cannot notify, because it is a hot standby.
-    case noneOnStandby
+/// How a follower notices that the policy may have changed, before it reads the version anyway; in words for the log.
+enum NotificationMode: String, Sendable {
+    case unknown = "not asked for yet"
+    case notifications = "notified at once"
+    case noneOnStandby = "read twice a second, since a standby cannot notify"
     /// A pooler would deliver notifications to another process of the database.
-    case noneThroughPooler
-    /// The database, or what stands in front of it, refuses to notify.
-    case refused
+    case noneThroughPooler = "read twice a second, since a pooler stands in between"
+    case refused = "read twice a second, since it refuses to notify"
 
     /// How long to wait for a notification before the version is read.
     ///
     /// An edit is live within a second of its commit, also where no notification comes or one is lost: that leaves a
     /// tenth of a second to read and compile what changed where they come, and half a second where none do.
     var pollInterval: Duration { self == .notifications ? .milliseconds(900) : .milliseconds(500) }
-
-    var description: String {
-        switch self {
-        case .unknown: "not asked for yet"
-        case .notifications: "notified at once"
-        case .noneOnStandby: "read twice a second, since a standby cannot notify"
-        case .noneThroughPooler: "read twice a second, since a pooler stands in between"
-        case .refused: "read twice a second, since it refuses to notify"
-        }
-    }
 }
 
 /// How long to wait for the answer to a statement that takes a database no time, before the connection counts as lost.

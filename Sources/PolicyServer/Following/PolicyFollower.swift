@@ -8,21 +8,7 @@ import UpdatePolicy
 /// A notification is only a hint that makes a reload quick; the revision row, read again and again, is the truth. So an
 /// edit that is made while the connection is broken, or on a server that cannot notify, is not missed.
 struct PolicyFollower: Sendable {
-    /// Where the database is, asked before each connection; may bring the database up.
-    let database: @Sendable () async throws -> PostgresConfiguration
-    let policy: LivePolicy
-    let clock: @Sendable () -> Timestamp
-    let logger: Logger
-    /// Where an earlier run kept its policy, and this one keeps its own; nil: nowhere.
-    var file: LastGoodPolicyFile?
-    var tls: ReloadedCertificate?
-    var lockoutKey: ReloadedLockoutKey?
-    /// Notes which policy is taken, in case that the server dies of it; nil: nothing does.
-    var trial: PolicyTrial?
-    /// Whether checks are counted, without which no fuse blows.
-    var countsChecks = true
-    /// How many requests were answered so far.
-    var answered: @Sendable () -> Int = { 0 }
+    let state: ServerState
 
     var reload = ReloadDecision()
     var answerTimeout = AdaptiveTimeout()
@@ -30,15 +16,23 @@ struct PolicyFollower: Sendable {
     /// objects are not freed, by a check on an event loop.
     var kept: CompiledPolicy?
 
-    /// How connections are attempted, so that one is there soon after the network is.
-    private static let attempts = HedgedAttempts(interval: .seconds(1), limit: 10)
+    private var policy: LivePolicy { state.policy }
+    private var clock: @Sendable () -> Timestamp { state.clock }
+    private var logger: Logger { state.logger }
+    private var trial: PolicyTrial? { state.trial }
 
-    /// A kind of failure, in words for the log.
+    /// How long an attempt to connect takes at most, unless the address of the database says it.
+    ///
+    /// The system repeats a lost packet after one second, three and seven. A connection that is attempted anew each second or
+    /// two is there a second after the network is, however long that was gone.
+    private static let connectTimeout: Duration = .seconds(2)
+
     private enum Failure: String {
         case connecting = "The database cannot be reached"
         case connection = "The connection to the database broke"
         case loading = "The policy cannot be loaded"
         case compiling = "The newest policy cannot be used"
+        case unedited = "The database holds no policy yet"
     }
 
     /// Follows the database until the task is cancelled.
@@ -47,11 +41,12 @@ struct PolicyFollower: Sendable {
         var generator = SystemRandomNumberGenerator()
         var backoff = ReconnectBackoff()
         while !Task.isCancelled {
-            var failure = Failure.connecting
+            var (failure, begin) = (Failure.connecting, ContinuousClock.now)
             do {
                 let connection = try await connect()
                 backoff.reset()
                 failure = .connection
+                defer { begin = .now }
                 do {
                     try await follow(connection)
                 } catch {
@@ -64,7 +59,8 @@ struct PolicyFollower: Sendable {
                 policy.update { $0.databaseIsReachable = false }
             }
             takeStep(within: Self.connectingLimit)
-            try? await Task.sleep(for: backoff.nextDelay(using: &generator))
+            // An attempt that took long has waited already.
+            try? await Task.sleep(until: begin + backoff.nextDelay(using: &generator), clock: .continuous)
         }
     }
 
@@ -82,15 +78,9 @@ struct PolicyFollower: Sendable {
 
     private func connect() async throws -> PostgresConnection {
         takeStep(within: Self.connectingLimit)
-        let configuration = try await database()
-        let connection = try await Self.attempts.firstSuccess(
-            of: { [logger] in try await PostgresConnection.connect(configuration, logger: logger) },
-            onFailure: { error in
-                guard !Task.isCancelled else { return }
-                takeStep(within: Self.connectingLimit)
-                failed(.connecting, "\(error)")
-            }
-        )
+        var configuration = try await state.database()
+        configuration.connectTimeout = Self.connectTimeout
+        let connection = try await PostgresConnection.connect(configuration, logger: logger)
         let address = await connection.address
         policy.update { status in
             status.databaseIsReachable = true
@@ -101,7 +91,6 @@ struct PolicyFollower: Sendable {
         return connection
     }
 
-    /// Follows over one connection until that breaks.
     private mutating func follow(_ connection: PostgresConnection) async throws {
         var mode = NotificationMode.unknown
         kept = policy.current
@@ -109,7 +98,7 @@ struct PolicyFollower: Sendable {
             let next = try await self.mode(after: mode, connection)
             if next != mode {
                 logger.notice(
-                    "Following the policy of the database", metadata: ["database.changes": "\(next.description)"])
+                    "Following the policy of the database", metadata: ["database.changes": "\(next.rawValue)"])
             }
             mode = next
             do {
@@ -203,18 +192,18 @@ struct PolicyFollower: Sendable {
         let start = ContinuousClock.now
         let reading = try await read(connection)
         var replaced: PolicyVersion?
-        if case .whole = reading { replaced = try await replacedPolicy(by: reading.version, connection) }
+        if reading.isWhole { replaced = try await replacedPolicy(by: reading.version, connection) }
         let compiled: CompiledPolicy
         trial?.begin(reading.version)
         do {
-            compiled = try await reading.compile()
+            compiled = try await LowPriorityThread.run(reading.compile)
         } catch {
             trial?.abandon(reading.version)
             reload.rejected(reading.version)
             return failed(.compiling, "\(error)", rejecting: reading.version.revision)
         }
-        policy.replace(with: compiled, insteadOf: replaced, at: clock(), after: ContinuousClock.now - start)
-        trial?.taken(reading.version, at: .now, answered: answered())
+        policy.replace(with: compiled, at: clock(), after: ContinuousClock.now - start)
+        trial?.taken(reading.version, at: .now, answered: state.statistics.answeredRequests)
         reload.loaded(reading.version)
         if let replaced {
             logger.warning(
@@ -229,7 +218,7 @@ struct PolicyFollower: Sendable {
                 "policy.rules": "\(compiled.ruleCount)", "policy.read": "\(reading.amount)",
             ]
         )
-        if compiled.hasFuses, !countsChecks {
+        if compiled.hasFuses, state.counting == nil {
             logger.warning("No fuse blows by what this server answers: with --count-interval 0 it counts no checks")
         }
     }
@@ -243,9 +232,10 @@ struct PolicyFollower: Sendable {
             revision: current.revision,
             address: status.serverName,
             databaseClockOffset: status.databaseClockOffset ?? 0,
-            faults: (tls?.fault == nil ? [] : [.certificate]) + (status.fileFault == nil ? [] : [.disk])
-                + (status.brake == nil ? [] : [.brake]) + (lockoutKey?.fault == nil ? [] : [.key])
-                + (status.isHoldingBack ? [.revision] : []) + (current.hasFuses && !countsChecks ? [.counts] : [])
+            faults: (state.tls?.fault == nil ? [] : [.certificate]) + (status.fileFault == nil ? [] : [.disk])
+                + (status.brake == nil ? [] : [.brake]) + (state.lockoutKey?.fault == nil ? [] : [.key])
+                + (status.isHoldingBack ? [.revision] : [])
+                + (current.hasFuses && state.counting == nil ? [.counts] : [])
         )
         try? await session.make(over: connection)
     }
@@ -253,7 +243,7 @@ struct PolicyFollower: Sendable {
     /// The version that answers until the database gives a policy: that of the file, also before the file is read.
     private var earlierPolicy: PolicyVersion? {
         if let current = policy.current { return current.version }
-        guard !policy.status.isFirstLoadTried, case .policy(let version) = file?.occupant else { return nil }
+        guard !policy.status.isFirstLoadTried, case .policy(let version) = state.file?.occupant else { return nil }
         return version
     }
 
@@ -263,7 +253,7 @@ struct PolicyFollower: Sendable {
         _ connection: PostgresConnection
     ) async throws -> PolicyVersion? {
         var before = policy.current?.version
-        if case .policy(let version) = file?.occupant { before = version }
+        if case .policy(let version) = state.file?.occupant { before = version }
         guard let before, before.revision > 0, before.token != next.token else { return nil }
         guard before.revision < next.revision else { return before }
         do {
@@ -280,9 +270,13 @@ struct PolicyFollower: Sendable {
         if let current = policy.current,
             let update = try await PolicyReader.update(connection, since: current.version)
         {
-            return .update(update, of: current)
+            let amount = "\(update.bundles.count) apps"
+            return PolicyReading(rows: update.policy, isWhole: false, amount: amount) {
+                try current.updated(with: update)
+            }
         }
-        return .whole(try await PolicyReader.policy(connection))
+        let rows = try await PolicyReader.policy(connection)
+        return PolicyReading(rows: rows, isWhole: true, amount: "everything") { try CompiledPolicy(rows) }
     }
 
     // MARK: What is told
@@ -293,16 +287,14 @@ struct PolicyFollower: Sendable {
             ? "\(error); `\(PrintedCommand("migrate --status"))` names the rights that the role lacks" : "\(error)"
     }
 
-    private func failed(_ failure: Failure, _ reason: String, rejecting rejected: Int64? = nil) {
-        failed("\(failure.rawValue)", reason, rejecting: rejected)
-    }
-
     /// Notes what went wrong, and logs it once for as long as it stays the same.
-    private func failed(_ message: Logger.Message, _ reason: String, rejecting rejected: Int64? = nil) {
+    private func failed(_ failure: Failure, _ reason: String, rejecting rejected: Int64? = nil) {
         let level: Logger.Level = policy.status.failure?.reason == reason ? .debug : .warning
         let answer =
             policy.current.map { "the policy of revision \($0.revision)" } ?? "no messages, as there is no policy"
-        logger.log(level: level, message, metadata: ["error": "\(reason)", "checks.answer": "\(answer)"])
+        logger.log(
+            level: level, "\(failure.rawValue)", metadata: ["error": "\(reason)", "checks.answer": "\(answer)"]
+        )
         policy.update { $0.fail(reason, rejecting: rejected, at: clock()) }
     }
 
@@ -311,7 +303,7 @@ struct PolicyFollower: Sendable {
             "nothing was ever edited in this database, which is at revision 0: a dump is being restored, or it is not"
             + " the database that is meant; with the next edit in it, or at \(time), its policy is taken"
         // It stays so for a while, and fails once.
-        if policy.status.failure?.reason != reason { failed("The database holds no policy yet", reason) }
+        if policy.status.failure?.reason != reason { failed(.unedited, reason) }
     }
 
     /// Notes that a policy is not taken because servers died of it, and says once what ends that.
@@ -360,36 +352,14 @@ struct PolicyFollower: Sendable {
     }
 }
 
-/// The rows that were read from the database to make the next policy.
-private enum PolicyReading: Sendable {
-    case whole(Policy)
-    /// The rows of what differs from the policy in memory.
-    case update(PolicyUpdate, of: CompiledPolicy)
-
-    var version: PolicyVersion {
-        let policy =
-            switch self {
-            case .whole(let policy): policy
-            case .update(let update, _): update.policy
-            }
-        return PolicyVersion(revision: policy.revision, token: policy.token)
-    }
-
+/// The rows that were read from the database, and how they make the next policy.
+private struct PolicyReading: Sendable {
+    let rows: Policy
+    /// Whether the rows are all, and not those of what differs from the policy in memory.
+    let isWhole: Bool
     /// How much was read, in words for the log.
-    var amount: String {
-        switch self {
-        case .whole: "everything"
-        case .update(let update, _): "\(update.bundles.count) apps"
-        }
-    }
+    let amount: String
+    let compile: @Sendable () throws -> CompiledPolicy
 
-    /// Compiles the policy at a lower priority than checks.
-    func compile() async throws -> CompiledPolicy {
-        try await LowPriorityThread.run {
-            switch self {
-            case .whole(let policy): try CompiledPolicy(policy)
-            case .update(let update, let policy): try policy.updated(with: update)
-            }
-        }
-    }
+    var version: PolicyVersion { PolicyVersion(revision: rows.revision, token: rows.token) }
 }

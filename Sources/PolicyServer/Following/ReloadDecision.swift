@@ -73,7 +73,6 @@ struct ReloadDecision {
         return lower.since.advanced(byMicroseconds: Self.uneditedMustStandMicroseconds)
     }
 
-    /// Notes that the policy of this version answers now.
     mutating func loaded(_ version: PolicyVersion) {
         answering = version
         rejected = nil

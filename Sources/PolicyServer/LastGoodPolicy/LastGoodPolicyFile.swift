@@ -33,7 +33,7 @@ struct LastGoodPolicyFile: Sendable {
     struct Header: StoredRow {
         static let blank = Header(revision: 0, token: "")
         static let members: [StoredMember<Header>] = [
-            .value("revision", \.revision, isRequired: true), .value("token", \.token, isRequired: true),
+            StoredMember("revision", \.revision, isRequired: true), StoredMember("token", \.token, isRequired: true),
         ]
 
         var revision: Int64
@@ -44,7 +44,7 @@ struct LastGoodPolicyFile: Sendable {
     struct Section: StoredRow {
         static let blank = Section()
         static let members: [StoredMember<Section>] = [
-            .row("app", \.app), .rows("releases", \.releases), .rows("rules", \.rules),
+            StoredMember("app", \.app), StoredMember("releases", \.releases), StoredMember("rules", \.rules),
         ]
 
         var app: App?
@@ -119,25 +119,21 @@ struct LastGoodPolicyFile: Sendable {
             throw fault("its last line is not the checksum of the lines before it")
         }
         do {
-            return try Self.policy(in: lines)
+            let decoder = JSONDecoder()
+            let header = try decoder.decode(Header.self, from: lines[1])
+            var policy = Policy(revision: header.revision, token: header.token)
+            for line in lines.dropFirst(2).dropLast() {
+                let section = try decoder.decode(Section.self, from: line)
+                if let app = section.app { policy.apps.append(app) }
+                policy.releases += section.releases
+                policy.rules += section.rules
+            }
+            return policy
         } catch let unknown as UnknownMember {
             throw ofLaterVersion("it has the member \"\(unknown.name)\", which this version does not know")
         } catch {
             throw fault("its contents cannot be used: \(error)")
         }
-    }
-
-    private static func policy(in lines: [Data]) throws -> Policy {
-        let decoder = JSONDecoder()
-        let header = try decoder.decode(Stored<Header>.self, from: lines[1]).row
-        var policy = Policy(revision: header.revision, token: header.token)
-        for line in lines.dropFirst(2).dropLast() {
-            let section = try decoder.decode(Stored<Section>.self, from: line).row
-            if let app = section.app { policy.apps.append(app) }
-            policy.releases += section.releases
-            policy.rules += section.rules
-        }
-        return policy
     }
 
     /// The format version; nil where the first line does not have one.
@@ -150,7 +146,6 @@ struct LastGoodPolicyFile: Sendable {
 
     // MARK: What the file is, without reading it all
 
-    /// What is at the path of the file.
     enum Occupant: Equatable {
         case nothing
         /// A file that says it holds the policy of this revision.
@@ -160,18 +155,18 @@ struct LastGoodPolicyFile: Sendable {
     }
 
     /// What the first two lines say; the rest and the checksum are not read.
-    var occupant: Occupant { Self.occupant(at: path) }
-
-    private static func occupant(at path: String) -> Occupant {
-        let start: Data
+    var occupant: Occupant {
         do {
-            start = Data(try WholeFile.read(path, upTo: 512).bytes)
+            return Self.occupant(Data(try WholeFile.read(path, upTo: 512).bytes))
         } catch {
             return error as? Errno == .noSuchFileOrDirectory ? .nothing : .unknown
         }
-        let lines = start.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
-        guard format(of: start) != nil, lines.count == 3,
-            let header = try? JSONDecoder().decode(Stored<Header>.self, from: lines[1]).row
+    }
+
+    private static func occupant(_ contents: Data) -> Occupant {
+        let lines = contents.prefix(512).split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+        guard format(of: contents) != nil, lines.count == 3,
+            let header = try? JSONDecoder().decode(Header.self, from: lines[1])
         else { return .unknown }
         return .policy(PolicyVersion(revision: header.revision, token: header.token))
     }
@@ -193,21 +188,17 @@ struct LastGoodPolicyFile: Sendable {
         let (last, before) = (passed[0], passed[1])
         guard last.occupant != .policy(version) else { return true }
         guard occupant == .policy(version) else { return false }
-        let unfinished = WholeFile.unfinished(path)
-        defer { unlink(unfinished) }
         do {
-            if link(path, unfinished) != 0 {
-                // Not every file system has hard links.
-                try FileManager.default.copyItem(atPath: path, toPath: unfinished)
-            }
+            let contents = Data(try WholeFile.read(path).bytes)
             // The file may have been replaced a moment ago.
-            guard Self.occupant(at: unfinished) == .policy(version) else { return false }
+            guard Self.occupant(contents) == .policy(version) else { return false }
+            let next = WholeFile.unfinished(last.path)
+            try WholeFile.replace(next, with: contents)
             rename(last.path, before.path)
-            guard rename(unfinished, last.path) == 0 else { throw Errno(rawValue: errno) }
+            guard rename(next, last.path) == 0 else { throw Errno(rawValue: errno) }
             return true
         } catch {
-            let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
-            throw fault("it cannot be kept as \(last.path): \(reason)")
+            throw fault("it cannot be kept as \(last.path): \(error)")
         }
     }
 
@@ -227,7 +218,6 @@ struct LastGoodPolicyFile: Sendable {
 
 /// A reason why the file of the last good policy cannot be used or written.
 struct LastGoodPolicyFileError: Error, Equatable, CustomStringConvertible {
-    /// What went wrong and with which file.
     let description: String
 
     /// Whether nothing is wrong with the file but that a later version wrote it, which can read it.
@@ -244,8 +234,10 @@ struct LastGoodPolicyFileError: Error, Equatable, CustomStringConvertible {
 /// it changed.
 struct LastGoodPolicyFileWriter {
     let file: LastGoodPolicyFile
-    /// The policy that was written, so that no section of another policy gets the identity of one of its; and its lines.
-    private var written: (policy: CompiledPolicy, lines: [ObjectIdentifier: Data])?
+    /// The policy that was written last; while it is kept, no section of another policy gets the identity of one of its.
+    private(set) var policy: CompiledPolicy?
+    /// The lines of its sections.
+    private var lines: [ObjectIdentifier: Data] = [:]
 
     init(_ file: LastGoodPolicyFile) {
         self.file = file
@@ -262,11 +254,11 @@ struct LastGoodPolicyFileWriter {
                 atPath: FilePath(file.path).removingLastComponent().string, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: mode]
             )
-            if written == nil { WholeFile.removeLeftovers(of: file.path) }
+            if self.policy == nil { WholeFile.removeLeftovers(of: file.path) }
             let (bytes, lines) = try contents(of: policy)
             if file.occupant == .unknown { _ = file.setAside() }
             try WholeFile.replace(file.path, with: bytes, isDurable: true)
-            written = (policy, lines)
+            (self.policy, self.lines) = (policy, lines)
         } catch {
             let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
             throw file.fault("the policy cannot be written: \(reason)")
@@ -277,11 +269,11 @@ struct LastGoodPolicyFileWriter {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let header = LastGoodPolicyFile.Header(revision: policy.revision, token: policy.token)
-        var contents = Data((LastGoodPolicyFile.firstLine + "\n").utf8) + (try encoder.encode(Stored(row: header)))
+        var contents = Data((LastGoodPolicyFile.firstLine + "\n").utf8) + (try encoder.encode(header))
         var lines: [ObjectIdentifier: Data] = [:]
         for section in policy.sections {
             let rows = LastGoodPolicyFile.Section(app: section.app, releases: section.releases, rules: section.rules)
-            let line = try written?.lines[section.id] ?? encoder.encode(Stored(row: rows))
+            let line = try self.lines[section.id] ?? encoder.encode(rows)
             lines[section.id] = line
             contents += "\n".utf8
             contents += line

@@ -7,25 +7,18 @@ struct LastGoodPolicyService: Sendable {
     /// How long a start waits for the database before it reads the file; longer than a working database needs.
     private static let databaseTimeout: Duration = .seconds(2)
 
-    /// Where the policy is kept; nil: nowhere.
-    let file: LastGoodPolicyFile?
-    let policy: LivePolicy
-    let clock: @Sendable () -> Timestamp
-    let logger: Logger
-    /// Knows which policies are held back; nil: none is.
-    var trial: PolicyTrial?
-    /// How many requests were answered so far.
-    var answered: @Sendable () -> Int = { 0 }
+    let state: ServerState
     /// When a policy that could not be written is tried again.
     var retryInterval: Duration = .seconds(10)
+
+    private var policy: LivePolicy { state.policy }
+    private var logger: Logger { state.logger }
 
     /// Loads the policy of the file where the database gives none, and writes those of the database until the task is
     /// cancelled, and then the one that came last.
     func run() async {
         await start()
-        guard let file else { return }
-        var writer = LastGoodPolicyFileWriter(file)
-        var last: CompiledPolicy?
+        var writer = state.file.map { LastGoodPolicyFileWriter($0) }
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { for await _ in policy.loadedFromDatabase { occasion.yield() } }
@@ -33,14 +26,14 @@ struct LastGoodPolicyService: Sendable {
             for await _ in occasions {
                 // Without the database, too, nothing is held back for longer than it may be.
                 let status = policy.status
-                if status.standsInUntil != nil, !status.databaseIsReachable, trial?.fallback == nil {
+                if status.standsInUntil != nil, !status.databaseIsReachable, state.trial?.fallback == nil {
                     await bringBack()
                 }
-                (writer, last) = await write(writer, last)
+                await write(&writer)
             }
             tasks.cancelAll()
         }
-        _ = await write(writer, last)
+        await write(&writer)
     }
 
     /// Loads the policy of the file if the database does not give one within ``databaseTimeout``.
@@ -59,10 +52,10 @@ struct LastGoodPolicyService: Sendable {
 
     /// Loads the policy of the file, or in its place one that passed before, where servers died of what is newest.
     private func bringBack() async {
-        let fallback = trial?.fallback
-        guard let file = fallback?.file ?? file else { return }
+        let (trial, fallback) = (state.trial, state.trial?.fallback)
+        guard let file = fallback?.file ?? state.file else { return }
         do {
-            let loaded = try await LowPriorityThread.run { [trial] in
+            let loaded = try await LowPriorityThread.run {
                 // Another server may have replaced it meanwhile.
                 guard let rows = try file.read(), fallback == nil || trial?.heldUntil(rows.token) == nil else {
                     return CompiledPolicy?.none
@@ -71,11 +64,11 @@ struct LastGoodPolicyService: Sendable {
                 return try CompiledPolicy(rows)
             }
             if let loaded {
-                guard policy.takeFromDisk(loaded, standingInUntil: fallback?.until, at: clock()) else {
+                guard policy.takeFromDisk(loaded, standingInUntil: fallback?.until, at: state.clock()) else {
                     trial?.abandon(loaded.version)
                     return
                 }
-                trial?.taken(loaded.version, at: .now, answered: answered())
+                trial?.taken(loaded.version, at: .now, answered: state.statistics.answeredRequests)
                 logger.log(
                     level: fallback == nil ? .warning : .critical,
                     fallback == nil
@@ -109,37 +102,33 @@ struct LastGoodPolicyService: Sendable {
     }
 
     /// Writes the policy that answers if it is from the database and not the last that was written.
-    private func write(
-        _ writer: LastGoodPolicyFileWriter,
-        _ last: CompiledPolicy?
-    ) async -> (LastGoodPolicyFileWriter, CompiledPolicy?) {
-        guard policy.status.source == .database, let current = policy.current, current !== last else {
-            return (writer, last)
-        }
+    private func write(_ writer: inout LastGoodPolicyFileWriter?) async {
+        guard var next = writer, policy.status.source == .database, let current = policy.current,
+            current !== next.policy
+        else { return }
+        var fault: String?
         do {
-            let writer = try await LowPriorityThread.run {
-                var writer = writer
+            next = try await LowPriorityThread.run { [next] in
+                var writer = next
                 try writer.write(current)
                 return writer
             }
-            if note(fault: nil) { logger.notice("The policy is on disk again") }
-            return (writer, current)
+            writer = next
         } catch {
-            if note(fault: "\(error)") {
-                logger.warning(
-                    "The policy cannot be kept on disk; a start without a database would have an older one or none",
-                    metadata: ["error": "\(error)"]
-                )
-            }
-            return (writer, last)
+            fault = "\(error)"
         }
-    }
-
-    /// Notes whether the policy is on disk. Returns whether that is new.
-    private func note(fault: String?) -> Bool {
-        policy.update { status in
+        let isNew = policy.update { status in
             defer { status.fileFault = fault }
             return status.fileFault != fault
+        }
+        guard isNew else { return }
+        if let fault {
+            logger.warning(
+                "The policy cannot be kept on disk; a start without a database would have an older one or none",
+                metadata: ["error": "\(fault)"]
+            )
+        } else {
+            logger.notice("The policy is on disk again")
         }
     }
 }

@@ -2,29 +2,46 @@ import Synchronization
 
 /// That the server is to end: by a signal, or because a part of it has failed.
 final class ServerEnd: Sendable {
+    /// Something that goes on until it is cancelled, and what it is called in an error.
+    typealias Part = (name: String, run: @Sendable () async throws -> Void)
+
+    /// A part has returned although nobody cancelled it.
+    struct EndedByItself: Error, CustomStringConvertible {
+        let part: String
+        var description: String { "a part of the server has ended by itself: \(part)" }
+    }
+
     private let latch = Latch()
     private let fault = Mutex<(any Error)?>(nil)
+    private let onRequest: @Sendable () -> Void
+
+    /// - Parameter onRequest: Ends waits for what a part that has failed may not bring any more.
+    init(onRequest: @escaping @Sendable () -> Void = {}) {
+        self.onRequest = onRequest
+    }
 
     /// Asks the server to end; the first error is why.
     func request(because error: (any Error)? = nil) {
         fault.withLock { first in first = first ?? error }
         latch.open()
+        onRequest()
     }
 
-    /// Waits until somebody asks.
     func requested() async { try? await latch.wait() }
 
-    /// Runs `life`, and meanwhile parts that go on until they are cancelled. One that fails asks for the end.
+    /// Runs `life`, and meanwhile parts. One that fails, or returns, asks for the end.
     ///
     /// - Parameter life: Opens the server, waits for the end, and closes it.
     /// - Throws: What failed first.
-    func run(
-        _ parts: [@Sendable () async throws -> Void],
-        during life: () async throws -> Void
-    ) async throws {
+    func run(_ parts: [Part], during life: () async throws -> Void) async throws {
         await withTaskGroup(of: Void.self) { tasks in
             for part in parts {
-                tasks.addTask { await self.noting(part) }
+                tasks.addTask {
+                    await self.noting {
+                        try await part.run()
+                        if !Task.isCancelled { throw EndedByItself(part: part.name) }
+                    }
+                }
             }
             await noting(life)
             tasks.cancelAll()

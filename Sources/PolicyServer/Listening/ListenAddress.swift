@@ -25,11 +25,9 @@ extension ListenAddress {
     }
 }
 
-/// A listener could not be opened.
 struct ListenerError: Error, CustomStringConvertible {
     /// Which listener: `public` or `management`.
     let listener: String
-    /// Where it was to listen.
     let address: ListenAddress
     private let reason: any Error
 
@@ -39,7 +37,6 @@ struct ListenerError: Error, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The fault, where it is and what to do.
     var description: String {
         let option = listener == "public" ? "" : "management-"
         return """

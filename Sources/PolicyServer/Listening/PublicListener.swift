@@ -10,11 +10,6 @@ struct PublicListener: Sendable {
     private let eventLoopGroup: any EventLoopGroup
 
     /// Opens the listener.
-    ///
-    /// - Parameters:
-    ///   - address: Where to listen.
-    ///   - socket: A socket that listens already and is used instead of `address`.
-    ///   - bootstrap: How connections are answered.
     static func open(
         at address: ListenAddress,
         socket: InheritedSocket?,

@@ -15,7 +15,6 @@ final class LivePolicy: Sendable {
     let loadedFromDatabase: AsyncStream<Void>
     private let loaded: AsyncStream<Void>.Continuation
 
-    /// Creates a live policy that has none yet and answers no messages.
     init() {
         (loadedFromDatabase, loaded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -23,7 +22,6 @@ final class LivePolicy: Sendable {
     /// The policy that answers, nil before the first one is loaded.
     var current: CompiledPolicy? { answering.value }
 
-    /// The status that the management listener shows.
     var status: PolicyStatus { loading.withLock { $0 } }
 
     /// Changes the status, and with it whether lockouts are sent and who waits for an attempt to load a policy.
@@ -40,22 +38,10 @@ final class LivePolicy: Sendable {
     }
 
     /// Makes a policy from the database the one that answers.
-    ///
-    /// - Parameters:
-    ///   - replaced: The last good policy, if this one does not continue it.
-    ///   - duration: How long loading it took.
-    func replace(
-        with policy: CompiledPolicy,
-        insteadOf replaced: PolicyVersion? = nil,
-        at now: Timestamp,
-        after duration: Duration = .zero
-    ) {
+    func replace(with policy: CompiledPolicy, at now: Timestamp, after duration: Duration = .zero) {
         update { status in
             status.standsInUntil = nil
             answering.replace(with: policy, sendingLockouts: status.sendsLockouts)
-            if let replaced {
-                status.replacement = PolicyStatus.Replacement(before: replaced, after: policy.version, at: now)
-            }
             status.source = .database
             status.loadedAt = now
             status.failure = nil

@@ -6,7 +6,6 @@ import UpdatePolicy
 struct PolicyStatus: Sendable, Equatable {
     /// Where the policy that answers was loaded from; nil before there is one.
     var source: Source?
-    /// When the policy that answers was loaded.
     var loadedAt: Timestamp?
     /// Why the newest policy could not be loaded; nil when the last attempt succeeded.
     var failure: Failure?
@@ -16,8 +15,6 @@ struct PolicyStatus: Sendable, Equatable {
     var failureCount = 0
     /// Why the policy on disk could not be used or written; nil when the last attempt succeeded.
     var fileFault: String?
-    /// When a policy was last replaced by one that does not continue it; nil: never since the start.
-    var replacement: Replacement?
     /// Whether loading a policy was tried, from the database and then from disk.
     var isFirstLoadTried = false
     /// Whether the last attempt to speak with the database succeeded.
@@ -72,40 +69,17 @@ struct PolicyStatus: Sendable, Equatable {
         /// Why, as the file has it; may be empty.
         let why: String
 
-        /// What is so, for people.
         var description: String { file.path + (why.isEmpty ? "" : ": \(why)") }
     }
 
-    /// Where a policy can be from.
     enum Source: String, Sendable {
-        /// The tables of the database.
         case database
         /// The last good policy on this machine's disk.
         case file
     }
 
-    /// A policy was replaced by one that does not continue it: the revision fell, or the history is another one.
-    struct Replacement: Sendable, Equatable, CustomStringConvertible {
-        /// What was replaced.
-        let before: PolicyVersion
-        /// What replaced it.
-        let after: PolicyVersion
-        /// When it was replaced.
-        let at: Timestamp
-
-        /// What happened, for people.
-        var description: String {
-            "revision \(before.revision) was replaced by revision \(after.revision), "
-                + (after.revision < before.revision ? "which is lower" : "which is of another history")
-                + ", at \(at)"
-        }
-    }
-
-    /// A failed attempt to load a policy.
     struct Failure: Sendable, Equatable {
-        /// What went wrong, for people.
         let reason: String
-        /// When it went wrong.
         let at: Timestamp
         /// The revision that cannot be compiled; nil where something else than an edit is at fault.
         var rejected: Int64?

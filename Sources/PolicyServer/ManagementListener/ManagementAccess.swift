@@ -9,18 +9,13 @@ import UpdatePolicy
 /// the browser of somebody who can reach it. The browser sends that name as the Host. So the Host must be an IP address,
 /// `localhost`, or a name that the configuration lists; a request without one is from no browser.
 struct HostCheck: Sendable {
-    /// The answer to a request for another host.
-    struct Problem: Encodable {
-        let title = "Misdirected Request"
-        let status = 421
-        let detail: String
-
-        init(host: String) {
-            detail = """
-                the Host "\(host.prefix(255))" is not known to the management listener; ask for an IP address or \
-                localhost, or start the server with --management-names (VERSIONGATE_MANAGEMENT_NAMES)
-                """
-        }
+    /// What a request for another host is answered.
+    static func problem(_ host: String) -> JSONValue {
+        let detail = """
+            the Host "\(host.prefix(255))" is not known to the management listener; ask for an IP address or \
+            localhost, or start the server with --management-names (VERSIONGATE_MANAGEMENT_NAMES)
+            """
+        return ["detail": detail, "status": 421, "title": "Misdirected Request"]
     }
 
     private let names: Set<String>
@@ -44,7 +39,6 @@ struct HostCheck: Sendable {
 
 /// Who may see the pages for people.
 struct PageAccess: Sendable {
-    /// Why a request gets no page.
     enum Refusal: Equatable {
         /// The listener can be reached from elsewhere, and no password is set.
         case withoutPassword
@@ -76,10 +70,7 @@ struct PageAccess: Sendable {
     /// After too many wrong passwords an address is refused whatever it gives, so a guess that is right is not told from
     /// one that is wrong. A right password costs nothing.
     ///
-    /// - Parameters:
-    ///   - authorization: The field; without one there is no attempt, as when a browser asks for the first time.
-    ///   - client: Who sent it; nil when the connection has ended.
-    ///   - now: The time.
+    /// - Parameter authorization: The field; without one there is no attempt, as when a browser asks for the first time.
     func refusal(authorization: String?, from client: IPAddress?, now: NIODeadline = .now()) -> Refusal? {
         guard let password else { return isRefused ? .withoutPassword : nil }
         guard let authorization, let client else { return .unauthorized }

@@ -1,97 +1,55 @@
 import PolicyStore
 import UpdatePolicy
 
-/// The answer of `/live`: the process serves requests.
-struct LiveDocument: Encodable, Sendable {
-    let live = true
-}
+extension ServerState {
+    /// Whether there is a policy, and no shutdown has begun.
+    var isReady: Bool { policy.current != nil && !policy.status.isShuttingDown }
 
-/// The answer of `/ready`: whether a policy is loaded, which one, since when and from where, and the last reload error.
-struct ReadyDocument: Encodable, Sendable {
-    let ready: Bool
-    let shuttingDown: Bool
-    let revision: Int64?
-    let ageSeconds: Double?
-    let source: String?
-    let database: String
-    /// When the database last said which revision it has.
-    let lastPolledAt: String?
-    /// How far the clocks of the database and this machine differ, where that matters.
-    let clockError: String?
-    /// Whether the follower of the database is stalled, so that no edit arrives.
-    let followerStalled: Bool
-    let reloadError: String?
-    let reloadErrorAt: String?
-    /// The revision that is not taken because servers ended by it.
-    let heldBackRevision: Int64?
-    /// Why lockouts are sent as plain messages although the brake is off.
-    let lockoutsOff: String?
-    let fileError: String?
-    /// The file of the brake and why it is on; nil: it is off.
-    let brake: String?
-    let brakeError: String?
-    /// Why clients may refuse the certificate.
-    let certificateError: String?
-    /// The name of the key that signs lockouts.
-    let lockoutKey: String?
-    let lockoutKeyError: String?
-    let replacedPolicy: String?
-
-    init(
-        policy: LivePolicy,
-        tls: ReloadedCertificate? = nil,
-        lockoutKey: ReloadedLockoutKey? = nil,
-        now: Timestamp,
-        instant: ContinuousClock.Instant = .now
-    ) {
-        let current = policy.current
+    /// The answer of `/ready`: whether a policy is loaded, which one, since when and from where, and what is wrong.
+    func readiness(at instant: ContinuousClock.Instant = .now) -> JSONValue {
         let status = policy.status
-        shuttingDown = status.isShuttingDown
-        ready = current != nil && !shuttingDown
-        revision = current?.revision
-        ageSeconds = status.loadedAt.map {
-            Double(now.microsecondsSince1970 - $0.microsecondsSince1970) / 1_000_000
+        let age = status.loadedAt.map {
+            max(0, Double(clock().microsecondsSince1970 - $0.microsecondsSince1970) / 1_000_000)
         }
-        source = status.source?.rawValue
-        database = status.databaseIsReachable ? "up" : "down"
-        lastPolledAt = status.lastPolledAt.map { "\($0)" }
-        clockError = status.databaseClockOffset.flatMap { offset in
+        let clockError = status.databaseClockOffset.flatMap { offset in
             abs(offset) > DatabaseClock.tolerance
                 ? "checks go by the clock of this machine, which is \(Int(abs(offset).rounded())) s"
                     + " \(offset < 0 ? "ahead of" : "behind") that of the database" : nil
         }
-        followerStalled = status.followerIsStalled(at: instant)
-        reloadError = status.failure?.reason
-        reloadErrorAt = status.failure.map { "\($0.at)" }
-        heldBackRevision = status.heldBack?.revision
-        lockoutsOff = status.standsInUntil.map {
+        let lockoutsOff = status.standsInUntil.map {
             "the policy that answers stands in for one by which servers ended, until \($0) or the next edit"
         }
-        fileError = status.fileFault
-        brake = status.brake.map { "\($0)" }
-        brakeError = status.brakeFault
-        certificateError = tls?.fault
-        self.lockoutKey = lockoutKey?.keyID
-        lockoutKeyError = lockoutKey?.fault
-        replacedPolicy = status.replacement.map { "\($0)" }
+        let members: [(name: String, value: JSONValue?)] = [
+            ("ageSeconds", age?.jsonValue),
+            ("brake", status.brake?.description.jsonValue),
+            ("brakeError", status.brakeFault?.jsonValue),
+            ("certificateError", tls?.fault?.jsonValue),
+            ("clockError", clockError?.jsonValue),
+            ("database", .string(status.databaseIsReachable ? "up" : "down")),
+            ("fileError", status.fileFault?.jsonValue),
+            ("followerStalled", .boolean(status.followerIsStalled(at: instant))),
+            ("heldBackRevision", status.heldBack?.revision.jsonValue),
+            ("lastPolledAt", status.lastPolledAt?.jsonValue),
+            ("lockoutKey", lockoutKey?.keyID?.jsonValue),
+            ("lockoutKeyError", lockoutKey?.fault?.jsonValue),
+            ("lockoutsOff", lockoutsOff?.jsonValue),
+            ("ready", .boolean(isReady)),
+            ("reloadError", status.failure?.reason.jsonValue),
+            ("reloadErrorAt", status.failure?.at.jsonValue),
+            ("revision", policy.current?.revision.jsonValue),
+            ("shuttingDown", .boolean(status.isShuttingDown)),
+            ("source", status.source?.rawValue.jsonValue),
+        ]
+        return .object(members)
     }
-}
 
-/// The answer of `/policy`: the revision and size of the policy, and the totals of counting.
-struct LoadedPolicyDocument: Encodable, Sendable {
-    let revision: Int64?
-    let token: String?
-    let apps: Int
-    let releases: Int
-    let rules: Int
-    let counting: CountingTotals?
-
-    init(_ policy: CompiledPolicy?, _ counting: CountingTotals?) {
-        revision = policy?.revision
-        token = policy?.token
-        apps = policy?.appCount ?? 0
-        releases = policy?.releaseCount ?? 0
-        rules = policy?.ruleCount ?? 0
-        self.counting = counting
+    /// The answer of `/policy`: the revision and size of the policy, and the totals of counting.
+    var loadedPolicy: JSONValue {
+        let current = policy.current
+        return .object([
+            ("apps", (current?.appCount ?? 0).jsonValue), ("counting", counting?.totals.jsonValue),
+            ("releases", (current?.releaseCount ?? 0).jsonValue), ("revision", current?.revision.jsonValue),
+            ("rules", (current?.ruleCount ?? 0).jsonValue), ("token", current?.token.jsonValue),
+        ])
     }
 }

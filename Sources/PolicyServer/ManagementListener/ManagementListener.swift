@@ -12,16 +12,12 @@ import Synchronization
 ///
 /// Its connections have an event loop of their own, so that pages, scrapes and probes take no turn on those that answer checks.
 struct ManagementListener: Sendable {
-    /// The time that a connection may be idle: longer than the interval between two scrapes.
-    private static let idleTimeout = TimeAmount.seconds(75)
-
+    /// How long a connection may say nothing, or need for the head of a request: less than the time between two scrapes, so
+    /// that none is closed when its client begins to use it again.
+    private static let idleTimeout = TimeAmount.seconds(5)
     /// The most connections that wait in the kernel until the listener accepts them.
     private static let backlog = 1024
 
-    /// How long requests that are under way may take when the listener ends.
-    private static let lastRequests: Duration = .seconds(1)
-
-    /// Where it listens.
     let bound: SocketAddress
     private let connections: ManagementConnections
     private let group: ServiceGroup
@@ -43,13 +39,11 @@ struct ManagementListener: Sendable {
             router: router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [ManagementConnectionHandler(connections)],
-                    idleTimeout: idleTimeout
+                    additionalChannelHandlers: [ManagementConnections.Handler(connections)], idleTimeout: idleTimeout
                 )
             ),
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port),
-                backlog: backlog
+                address: .hostname(address.host, port: address.port), backlog: backlog
             ),
             onServerRunning: { channel in
                 if let bound = channel.localAddress { onBound.yield(bound) }
@@ -63,10 +57,10 @@ struct ManagementListener: Sendable {
                 try await group.run()
                 onBound.finish()
             } catch {
-                var fault = error
-                if error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost {
-                    fault = ListenerError(listener: "management", address: address, reason: error)
-                }
+                let isOfAddress =
+                    error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
+                let fault: any Error =
+                    isOfAddress ? ListenerError(listener: "management", address: address, reason: error) : error
                 onBound.finish(throwing: fault)
                 onFailure(fault)
             }
@@ -77,11 +71,11 @@ struct ManagementListener: Sendable {
         throw CancellationError()
     }
 
-    /// Ends without waiting for clients.
+    /// Ends without waiting for clients, but for a second for requests that are under way.
     func close() async {
         await group.triggerGracefulShutdown()
         let end = Task {
-            try await Task.sleep(for: Self.lastRequests)
+            try await Task.sleep(for: .seconds(1))
             connections.closeAll()
         }
         await running.value
@@ -91,58 +85,34 @@ struct ManagementListener: Sendable {
 
 /// The connections of the management listener. One too many closes the oldest, so that no number of silent or slow
 /// clients keeps a health check out.
-final class ManagementConnections: Sendable {
-    /// The most connections at once.
-    static let maximum = 64
+private final class ManagementConnections: Sendable {
+    private static let maximum = 64
 
     private let channels = Mutex<[any Channel]>([])
-
-    /// Adds a connection until it is closed.
-    func add(_ channel: any Channel) {
-        let oldest = channels.withLock { channels in
-            channels.append(channel)
-            return channels.count > Self.maximum ? channels.removeFirst() : nil
-        }
-        oldest?.close(promise: nil)
-        channel.closeFuture.whenComplete { [self] _ in
-            channels.withLock { $0.removeAll { $0 === channel } }
-        }
-    }
 
     /// Closes all connections, whatever is under way on them.
     func closeAll() {
         for channel in channels.withLock({ $0 }) { channel.close(promise: nil) }
     }
-}
 
-/// Adds a connection to ``ManagementConnections``, and closes it if the head of its first request does not come in time.
-///
-/// Hummingbird closes those that are silent after a request.
-final class ManagementConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
-
-    private static let headTimeout = TimeAmount.seconds(5)
-
-    private let connections: ManagementConnections
-    private var deadline: Scheduled<Void>?
-
-    init(_ connections: ManagementConnections) {
-        self.connections = connections
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        connections.add(context.channel)
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.headTimeout) {
-            context.close(promise: nil)
+    private func add(_ channel: any Channel) {
+        let oldest = channels.withLock { channels in
+            channels.append(channel)
+            return channels.count > Self.maximum ? channels.removeFirst() : nil
         }
+        oldest?.close(promise: nil)
+        channel.closeFuture.whenComplete { [self] _ in channels.withLock { $0.removeAll { $0 === channel } } }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        deadline?.cancel()
-    }
+    final class Handler: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = Any
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        deadline?.cancel()
-        context.fireChannelRead(data)
+        private let connections: ManagementConnections
+
+        init(_ connections: ManagementConnections) {
+            self.connections = connections
+        }
+
+        func handlerAdded(context: ChannelHandlerContext) { connections.add(context.channel) }
     }
 }

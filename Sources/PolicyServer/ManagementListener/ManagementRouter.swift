@@ -5,16 +5,6 @@ import NIOCore
 import PolicyPages
 import UpdatePolicy
 
-/// A document for programs that the management listener has, by its path.
-enum ManagementDocument: String, CaseIterable {
-    case live
-    case ready
-    case policy
-    case metrics
-    case openAPI = "openapi.yaml"
-    case openAPIServer = "openapi-server.yaml"
-}
-
 /// A request of the management listener, with who sent it.
 struct ManagementContext: RequestContext {
     var coreContext: CoreRequestContextStorage
@@ -29,49 +19,31 @@ struct ManagementContext: RequestContext {
 
 /// What the management listener has.
 struct ManagementRouter: Sendable {
-    let hosts: HostCheck
-    let policy: LivePolicy
-    /// The certificate of the public listener; nil: it has none.
-    let tls: ReloadedCertificate?
-    /// The key that signs lockouts; nil: none does.
-    let lockoutKey: ReloadedLockoutKey?
-    let counting: CheckCounting?
+    let state: ServerState
     let metrics: ServerMetrics
     let pages: PolicyPages
-    /// Who may see the pages.
+    let hosts: HostCheck
     let access: PageAccess
-    let clock: @Sendable () -> Timestamp
 
-    /// The descriptions of both listeners in OpenAPI, the only files that this module embeds, by name.
-    private static let descriptions = Dictionary(uniqueKeysWithValues: embeddedFiles.map { ($0.name, $0.text) })
-
-    /// Its routes.
     var router: Router<ManagementContext> {
         let router = Router(context: ManagementContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ReadingOnly())
         router.add(middleware: hosts)
         router.add(middleware: NotFoundPage(pages: pages, access: access))
-        for document in ManagementDocument.allCases {
-            router.get(RouterPath(document.rawValue)) { _, _ in try respond(document) }
+        router.get("live") { _, _ in Response.document(["live": true]) }
+        router.get("ready") { _, _ in
+            Response.document(state.readiness(), status: state.isReady ? .ok : .serviceUnavailable)
+        }
+        router.get("policy") { _, _ in Response.document(state.loadedPolicy) }
+        router.get("metrics") { _, _ in Response.document(metrics.document, contentType: MetricsText.mediaType) }
+        // The descriptions of both listeners in OpenAPI, the only files that this module embeds.
+        for file in embeddedFiles {
+            router.get(RouterPath(file.name)) { _, _ in
+                Response.document(file.text, contentType: "application/yaml")
+            }
         }
         pages.addRoutes(to: router.group().add(middleware: access).add(middleware: PageRules()))
         return router
-    }
-
-    private func respond(_ document: ManagementDocument) throws -> Response {
-        switch document {
-        case .live:
-            return try .document(LiveDocument())
-        case .ready:
-            let ready = ReadyDocument(policy: policy, tls: tls, lockoutKey: lockoutKey, now: clock())
-            return try .document(ready, status: ready.ready ? .ok : .serviceUnavailable)
-        case .policy:
-            return try .document(LoadedPolicyDocument(policy.current, counting?.totals))
-        case .metrics:
-            return .document(metrics.document, contentType: MetricsText.mediaType)
-        case .openAPI, .openAPIServer:
-            return .document(Self.descriptions[document.rawValue]!, contentType: "application/yaml")
-        }
     }
 }
 
@@ -93,9 +65,9 @@ extension HostCheck: RouterMiddleware {
     func handle(_ request: Request, context: ManagementContext, next: NextResponder) async throws -> Response {
         let host = request.head.authority ?? ""
         if isAllowed(host) { return try await next(request, context) }
-        var response = try Response.document(Problem(host: host), status: .misdirectedRequest)
-        response.headers[.contentType] = "application/problem+json"
-        return response
+        return .document(
+            Self.problem(host).text, contentType: "application/problem+json", status: .misdirectedRequest
+        )
     }
 }
 

@@ -5,29 +5,18 @@ import UpdatePolicy
 
 extension ServerFacts {
     /// What a server knows at this moment.
-    ///
-    /// - Parameters:
-    ///   - tls: The certificate of the public listener; nil: it has none.
-    ///   - lockoutKey: The key that signs lockouts; nil: none does.
-    ///   - brake: The file of the brake.
-    init(
-        _ policy: LivePolicy,
-        _ counting: CheckCounting?,
-        _ tls: ReloadedCertificate?,
-        _ lockoutKey: ReloadedLockoutKey?,
-        brake: BrakeFile?
-    ) {
+    init(_ state: ServerState) {
         self.init()
-        let status = policy.status
-        self.policy = policy.current
+        let status = state.policy.status
+        policy = state.policy.current
         isFromDisk = status.source == .file
         loadedAt = status.loadedAt
         databaseIsReachable = status.databaseIsReachable
         lastPolledAt = status.lastPolledAt
         databaseAddress = status.databaseAddress
         isBraked = status.brake != nil
-        brakeCommand = brake?.engage ?? brakeCommand
-        let answer = policy.current == nil ? "" : ", so the one before answers"
+        brakeCommand = state.brake?.engage ?? brakeCommand
+        let answer = policy == nil ? "" : ", so the one before answers"
         let faults: [(text: String, remedy: String?)?] = [
             status.brake.map {
                 ("The brake is on, so lockouts are sent as plain messages: \($0)", $0.file.release)
@@ -54,12 +43,12 @@ extension ServerFacts {
                         + " an older one or none: \($0)", nil
                 )
             },
-            tls?.fault.map { ("Apps may refuse to connect: \($0)", nil) },
-            lockoutKey?.fault.map { ("Apps may show lockouts as plain messages: \($0)", nil) },
+            state.tls?.fault.map { ("Apps may refuse to connect: \($0)", nil) },
+            state.lockoutKey?.fault.map { ("Apps may show lockouts as plain messages: \($0)", nil) },
         ]
         self.faults = faults.compactMap(\.self)
-        guard let names = counting?.recorders.unknownNames else { return }
-        unknownBundles = names.bundles.map { ($0.name, $0.count, $0.error) }
-        unknownLanguages = names.languages.map { ($0.name, $0.count, $0.error) }
+        guard let names = state.counting?.recorders.unknownNames else { return }
+        unknownBundles = names.unlistedBundles.sorted.map { ($0.name, $0.count, $0.error) }
+        unknownLanguages = names.textlessLanguages.sorted.map { ($0.name, $0.count, $0.error) }
     }
 }

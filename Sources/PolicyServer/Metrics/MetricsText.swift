@@ -4,7 +4,6 @@ import CheckListener
 struct MetricsText {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// The type of a family.
     enum Kind: String {
         case counter
         case gauge
@@ -13,7 +12,6 @@ struct MetricsText {
 
     typealias Labels = KeyValuePairs<String, String>
 
-    /// The whole document.
     private(set) var document = ""
     private var name = ""
 
@@ -23,7 +21,6 @@ struct MetricsText {
         document += "# HELP \(self.name) \(Self.escaped(help))\n# TYPE \(self.name) \(kind.rawValue)\n"
     }
 
-    /// Adds a sample.
     mutating func sample(_ value: some CustomStringConvertible, _ labels: Labels = [:]) {
         add(labels.map { (name: $0.key, value: $0.value) }, value)
     }

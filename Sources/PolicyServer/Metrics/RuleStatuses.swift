@@ -8,21 +8,11 @@ import UpdatePolicy
 ///
 /// It asks within a minute after another policy answers, or the clock changes a status.
 final class RuleStatuses: Sendable {
-    private let database: @Sendable () async throws -> PostgresConfiguration
-    private let policy: LivePolicy
-    private let clock: @Sendable () -> Timestamp
-    private let logger: Logger
+    private let state: ServerState
     private let known = Mutex<RuleStatus.Totals?>(nil)
 
-    private static let interval: Duration = .seconds(60)
-
-    init(
-        database: @escaping @Sendable () async throws -> PostgresConfiguration,
-        policy: LivePolicy,
-        clock: @escaping @Sendable () -> Timestamp,
-        logger: Logger
-    ) {
-        (self.database, self.policy, self.clock, self.logger) = (database, policy, clock, logger)
+    init(_ state: ServerState) {
+        self.state = state
     }
 
     /// What the database said last; nil: nothing yet.
@@ -32,15 +22,17 @@ final class RuleStatuses: Sendable {
     func run() async {
         while !Task.isCancelled {
             await ask()
-            try? await Task.sleep(for: Self.interval)
+            try? await Task.sleep(for: .seconds(60))
         }
     }
 
     /// Asks once, if something may have changed. What the database does not say now stays as it said it last.
     func ask() async {
-        if let totals, totals.token == policy.current?.token, totals.next.map({ clock() < $0 }) ?? true { return }
+        if let totals, totals.token == state.policy.current?.token, totals.next.map({ state.clock() < $0 }) ?? true {
+            return
+        }
         do {
-            let totals = try await PostgresConnection.with(try await database(), logger: logger) { connection in
+            let totals = try await state.withConnection(to: try await state.database()) { connection in
                 try await connection.transaction(.repeatableReadReadOnly) { session in
                     try session.setTimeouts(statement: "30s")
                     return try RuleStatus.Totals(session)
@@ -48,26 +40,7 @@ final class RuleStatuses: Sendable {
             }
             known.withLock { $0 = totals }
         } catch {
-            logger.debug("What the rules are now cannot be asked", metadata: ["error": "\(error)"])
-        }
-    }
-}
-
-extension PostgresConnection {
-    /// Runs `body` with a new connection, which is closed at the end.
-    static func with<Result: Sendable>(
-        _ configuration: PostgresConfiguration,
-        logger: Logger,
-        _ body: (PostgresConnection) async throws -> Result
-    ) async throws -> Result {
-        let connection = try await connect(configuration, logger: logger)
-        do {
-            let result = try await body(connection)
-            await connection.close()
-            return result
-        } catch {
-            await connection.close()
-            throw error
+            state.logger.debug("What the rules are now cannot be asked", metadata: ["error": "\(error)"])
         }
     }
 }

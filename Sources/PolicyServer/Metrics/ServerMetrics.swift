@@ -4,24 +4,12 @@ import UpdatePolicy
 
 /// Writes the metrics of the server as they are at the moment of a scrape.
 struct ServerMetrics: Sendable {
-    let policy: LivePolicy
-    let listener: ListenerStatistics
-    let counting: CheckCounting?
-    var tls: ReloadedCertificate?
-    var lockoutKey: ReloadedLockoutKey?
-    /// Where log messages go; nil: nowhere that is known of.
-    var log: LineOutput?
+    let state: ServerState
     /// Knows what the rules are now; nil: nothing does.
     var ruleStatuses: RuleStatuses?
-    let clock: @Sendable () -> Timestamp
 
-    /// The metrics as a document.
     var document: String {
-        let scrape = MetricScrape(
-            policy: policy.current, status: policy.status, listener: listener, totals: counting?.totals,
-            answers: counting?.answers, tls: tls, lockoutKey: lockoutKey, log: log, rules: ruleStatuses?.totals,
-            now: clock()
-        )
+        let scrape = MetricScrape(state, rules: ruleStatuses?.totals)
         var text = MetricsText()
         for metric in Metric.all { metric.write(scrape, &text) }
         return text.document
@@ -29,21 +17,22 @@ struct ServerMetrics: Sendable {
 }
 
 /// What the metrics are made of, at one moment.
-struct MetricScrape {
+private struct MetricScrape {
+    let server: ServerState
     let policy: CompiledPolicy?
     let status: PolicyStatus
-    let listener: ListenerStatistics
     let totals: CountingTotals?
     let answers: AnswerTotals?
-    let tls: ReloadedCertificate?
-    let lockoutKey: ReloadedLockoutKey?
-    let log: LineOutput?
     let rules: RuleStatus.Totals?
-    let now: Timestamp
+    private let now: Timestamp
 
-    fileprivate func age(_ time: Timestamp) -> Double {
-        Double(now.microsecondsSince1970 - time.microsecondsSince1970) / 1_000_000
+    init(_ state: ServerState, rules: RuleStatus.Totals?) {
+        server = state
+        (policy, status, self.rules, now) = (state.policy.current, state.policy.status, rules, state.clock())
+        (totals, answers) = (state.counting?.totals, state.counting?.answers)
     }
+
+    func age(_ time: Timestamp) -> Double { Double(now.microsecondsSince1970 - time.microsecondsSince1970) / 1_000_000 }
 }
 
 /// A metric: its name, its help, and what it is.
@@ -119,7 +108,7 @@ struct Metric: Sendable {
         Metric(
             .histogram, "http_server_request_duration_seconds",
             "Requests to the public listener, from their arrival to the end of the event loop tick that wrote the responses.",
-            of: { $0.listener.requests }
+            of: { $0.server.statistics.requests }
         ) { requests, text in
             for (kind, histogram) in requests.sorted(by: { $0.key.order < $1.key.order }) {
                 text.samples(
@@ -131,26 +120,28 @@ struct Metric: Sendable {
                 )
             }
         },
-        .gauge("versiongate_connections", "Connections to the public listener.") { $0.listener.openConnections },
+        .gauge("versiongate_connections", "Connections to the public listener.") {
+            $0.server.statistics.openConnections
+        },
         .counter("versiongate_connections_accepted", "Connections that the public listener accepted.") {
-            $0.listener.acceptedConnections
+            $0.server.statistics.acceptedConnections
         },
         Metric(
             .counter, "versiongate_refusals", "Requests that were refused and connections that were ended, by reason.",
-            of: { $0.listener }
+            of: { $0.server.statistics }
         ) { listener, text in
-            for reason in RefusalReason.allCases { text.sample(listener.refusals(reason), ["reason": reason.label]) }
+            for reason in RefusalReason.allCases { text.sample(listener.refusals(reason), ["reason": reason.rawValue]) }
         },
         .flag("versiongate_lockout_key_fault", "1 when the key that signs lockouts cannot be read.") {
-            $0.lockoutKey.map { $0.fault != nil }
+            $0.server.lockoutKey.map { $0.fault != nil }
         },
         .gauge(
             "versiongate_tls_certificate_expiry_timestamp_seconds",
-            "Until when the certificate of the public listener is valid, since 1970."
-        ) { $0.tls?.certificateExpiry },
+            "When the certificate of the public listener expires, in seconds since 1970."
+        ) { $0.server.tls?.certificateExpiry },
         .counter(
-            "versiongate_tls_certificate_reload_failures", "Attempts to read the certificate again that failed."
-        ) { $0.tls?.failedReloadCount },
+            "versiongate_tls_certificate_reload_failures", "Failed attempts to read the certificate again."
+        ) { $0.server.tls?.failedReloadCount },
     ]
 
     private static let ofPolicy: [Metric] = [
@@ -171,7 +162,7 @@ struct Metric: Sendable {
         .gauge("versiongate_policy_rules", "Rules in the policy, enabled or not.") { $0.policy?.ruleCount ?? 0 },
         Metric(
             .gauge, "versiongate_policy_rule_status",
-            "Rules in the database by what they are now, as the view rule_status says it.", of: { $0.rules }
+            "Rules in the database, by their status in the view rule_status.", of: { $0.rules }
         ) { totals, text in
             for status in RuleStatus.Name.allCases {
                 for isLockout in [true, false] {
@@ -187,7 +178,7 @@ struct Metric: Sendable {
             "Loads of a policy that succeeded, from reading the database to the first check it can answer.",
             of: { $0.status.reloads }
         ) { $1.samples($0) },
-        .counter("versiongate_policy_reload_failures", "Attempts to load a policy that failed.") {
+        .counter("versiongate_policy_reload_failures", "Failed attempts to load a policy.") {
             $0.status.failureCount
         },
         .flag(
@@ -251,16 +242,15 @@ struct Metric: Sendable {
         .counter("versiongate_fuse_blown", "Rules whose fuse has blown because of what this server wrote.") {
             $0.totals?.blownFuses
         },
-        .counter("versiongate_fuse_judging_failures", "Attempts to judge the fuses that failed.") {
+        .counter("versiongate_fuse_judging_failures", "Failed attempts to judge the fuses.") {
             $0.totals?.fuseFailures
         },
         .counter("versiongate_log_messages_dropped", "Log messages that could not be written, or not soon enough.") {
-            $0.log?.droppedCount
+            $0.server.log?.droppedCount
         },
     ]
 }
 
 extension RequestKind {
-    /// The sort key of the kinds.
     fileprivate var order: (String, String, UInt16) { (route.rawValue, method.rawValue, status) }
 }

@@ -38,8 +38,6 @@ package final class LineOutput: Sendable {
     var droppedCount: Int { state.withLock { $0.dropped } }
 
     /// Writes a line, or drops it; never waits.
-    ///
-    /// - Parameter line: The line without its end.
     package func print(_ line: String) {
         state.withLock { state in
             if state.missing > 0, write(gapNotice(state.missing), &state) { state.missing = 0 }

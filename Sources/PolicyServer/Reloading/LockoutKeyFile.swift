@@ -3,27 +3,16 @@ import SystemPackage
 
 /// The file of a key that signs lockouts: PKCS #8 in PEM, without a passphrase.
 package struct LockoutKeyFile: Sendable {
-    /// Where it is.
     package let path: String
 
     private static let setting = "--lockout-key (VERSIONGATE_LOCKOUT_KEY)"
 
-    /// The file at a path.
     package init(path: String) {
         self.path = path
     }
 
-    /// The half of a key that may be told.
-    package struct PublicHalf: Sendable {
-        /// The name of the key in signatures.
-        package let id: String
-        /// A SubjectPublicKeyInfo in base64, as apps pin it.
-        package let key: String
-
-        init(_ key: LockoutKey) {
-            (id, self.key) = (key.id, key.publicKey)
-        }
-    }
+    /// The half of a key that may be told: its name in signatures, and a SubjectPublicKeyInfo in base64, as apps pin it.
+    package typealias PublicHalf = (id: String, key: String)
 
     /// Reads the key.
     ///
@@ -38,11 +27,9 @@ package struct LockoutKeyFile: Sendable {
         return key
     }
 
-    /// The public half of the key.
-    ///
-    /// - Throws: ``ConfigurationError``.
     package func publicHalf() throws(ConfigurationError) -> PublicHalf {
-        PublicHalf(try load())
+        let key = try load()
+        return (key.id, key.publicKey)
     }
 
     /// Makes a key in a file that only its owner can read.
@@ -68,6 +55,6 @@ package struct LockoutKeyFile: Sendable {
                 "\(path) cannot be written: \(error); name a file in a folder that you may write to"
             )
         }
-        return PublicHalf(key)
+        return (key.id, key.publicKey)
     }
 }

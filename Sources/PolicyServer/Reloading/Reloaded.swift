@@ -15,7 +15,6 @@ private final class Reloaded<Value: Sendable>: Sendable {
     /// Why the files could not be read the last time; nil: they could.
     var fault: String? { state.withLock { $0.fault } }
 
-    /// How often they could not be read.
     var failures: Int { state.withLock { $0.failures } }
 
     func read(_ load: () throws(ConfigurationError) -> Value) throws(ConfigurationError) {

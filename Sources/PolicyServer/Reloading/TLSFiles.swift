@@ -8,9 +8,6 @@ struct TLSFiles: Sendable, Hashable {
     /// The certificate's private key, without a passphrase.
     var key: String
 
-    /// Reads both files.
-    ///
-    /// - Throws: ``ConfigurationError`` that names the file and what is wrong with it.
     func load() throws(ConfigurationError) -> TLSCertificate {
         let certificateOption = "--tls-certificate (VERSIONGATE_TLS_CERTIFICATE)"
         let keyOption = "--tls-key (VERSIONGATE_TLS_KEY)"

@@ -3,12 +3,17 @@ import Foundation
 package import Logging
 package import Systemd
 
-/// The configuration of `serve`.
 package struct ServerConfiguration: Sendable {
     /// The address for apps.
     var publicAddress = ListenAddress(host: "0.0.0.0", port: 8_080)
-    /// The limits and the TLS of the public listener.
-    package var publicListener = PublicListenerConfiguration()
+    /// The limits of connections to the public listener and of their requests.
+    var limits = ConnectionLimits()
+    /// The limit on what an address may ask; nil for no limit.
+    var rateLimit: RateLimit?
+    /// Proxies whose `X-Forwarded-For` names the client for the rate limit; limits per address do not apply to them.
+    var trustedProxies = TrustedProxies()
+    /// The certificate and key of the public listener; nil for plain HTTP.
+    var tls: TLSFiles?
     /// The address for operators.
     var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
     /// The host names that the management listener accepts, besides IP addresses and `localhost`.
@@ -25,14 +30,17 @@ package struct ServerConfiguration: Sendable {
     var brakeFile: String?
     /// The file of the key that signs lockouts; nil: they are not signed.
     var lockoutKey: LockoutKeyFile?
-    /// The counting of checks.
-    var counting = CountingConfiguration()
+    /// The interval at which counts of checks are written to the database; nil: checks are not counted.
+    var countInterval: Duration? = .seconds(10)
+    /// The most kinds of clients that are counted separately in an hour, on all cores together; not negative.
+    var maximumKinds = 50_000
+    /// The days for which counts are kept in the database, the current one not counted; at least 1.
+    var daysKept = 400
     /// The form of log messages.
     package var logFormat = LogFormat.text
     /// The least severe messages that are logged.
     package var logLevel = Logger.Level.notice
 
-    /// Creates the default configuration.
     package init() {}
 
     /// Reads every setting of ``Setting/all``; one that is not set, or empty, keeps its default.
@@ -42,7 +50,7 @@ package struct ServerConfiguration: Sendable {
     ///   cannot be used.
     package init(_ value: (Setting) -> String?) throws(ConfigurationError) {
         for setting in Setting.all { try setting.read(value(setting), into: &self) }
-        guard let tls = publicListener.tls else { return }
+        guard let tls else { return }
         guard !tls.key.isEmpty else {
             throw ConfigurationError(
                 "--tls-certificate is given without --tls-key (VERSIONGATE_TLS_KEY); TLS needs both"
@@ -56,9 +64,13 @@ package struct ServerConfiguration: Sendable {
         _ = try tls.load()
     }
 
+    package var maximumConnections: Int {
+        get { limits.connections }
+        set { limits.connections = newValue }
+    }
+
     /// Sets a password for the pages where they would be refused without one.
     ///
-    /// - Parameter make: Makes a password.
     /// - Returns: The password; nil where none is needed, or one is set.
     package mutating func makePagesPassword(_ make: () -> String) -> String? {
         guard PageAccess(password: pagesPassword, host: managementAddress.host).isRefused else { return nil }
@@ -80,17 +92,13 @@ package struct ServerConfiguration: Sendable {
 
 /// A setting has a value that cannot be used.
 package struct ConfigurationError: Error, CustomStringConvertible {
-    /// The setting, its value, and what it may be.
     package let description: String
 
-    /// Creates an error.
     package init(_ description: String) {
         self.description = description
     }
 
     /// Reads a small file that a setting names.
-    ///
-    /// - Parameter setting: The names of the setting, for errors.
     static func reading(_ file: String, _ setting: String) throws(ConfigurationError) -> [UInt8] {
         let limit = 1 << 20
         do {
@@ -109,42 +117,4 @@ package enum LogFormat: String, CaseIterable, Sendable {
     case text
     /// For programs that collect logs: an object with `time`, `level`, `message` and `metadata`.
     case json
-}
-
-/// The counting of checks.
-struct CountingConfiguration: Sendable, Equatable {
-    /// The interval at which counts are written to the database; nil: checks are not counted.
-    var interval: Duration?
-    /// The most kinds of clients that are counted separately in an hour, on all cores together; not negative.
-    var maximumKinds: Int
-    /// The days that are kept in the database, the current one not counted; at least 1.
-    var daysKept: Int
-
-    /// Creates a configuration.
-    init(interval: Duration? = .seconds(10), maximumKinds: Int = 50_000, daysKept: Int = 400) {
-        self.interval = interval
-        self.maximumKinds = maximumKinds
-        self.daysKept = daysKept
-    }
-}
-
-/// The limits and the TLS of the listener.
-package struct PublicListenerConfiguration: Sendable, Hashable {
-    /// The limits of connections and requests.
-    var limits = ConnectionLimits()
-    /// The limit on what an address may ask; nil for no limit.
-    var rateLimit: RateLimit?
-    /// Proxies whose `X-Forwarded-For` names the client for the rate limit; limits per address do not apply to them.
-    var trustedProxies = TrustedProxies()
-    /// The certificate and key of the listener; nil for plain HTTP.
-    var tls: TLSFiles?
-
-    /// The most connections, as ``limits`` has it.
-    package var maximumConnections: Int {
-        get { limits.connections }
-        set { limits.connections = newValue }
-    }
-
-    /// Creates the default: the default limits, no rate limit, no trusted proxies, no TLS.
-    init() {}
 }

@@ -2,6 +2,11 @@
 ///
 /// ``all`` has each setting once. The reader, the help of `serve` and `deploy/versiongate.env` come from it.
 package struct Setting: Sendable {
+    /// Reads the value into a configuration; throws what is wrong with it, to stand behind the names of the setting.
+    typealias Parse = @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
+    /// Where a value is in the configuration.
+    typealias Path<Value> = any WritableKeyPath<ServerConfiguration, Value> & Sendable
+
     /// The name in camel case, such as `maxConnections`.
     package let name: String
     /// What the help calls the value of the option; nil where only the environment has the setting.
@@ -14,8 +19,20 @@ package struct Setting: Sendable {
     package let defaultText: String?
     /// The allowed values, in words; nil where ``help`` names them.
     package let range: String?
-    /// Reads the value into a configuration; throws what is wrong with it, without the names of the setting.
-    private let parse: @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
+    private let parse: Parse
+
+    init(
+        _ name: String,
+        option valueName: String? = nil,
+        _ help: String,
+        note: String = "",
+        default defaultText: String?,
+        range: String? = nil,
+        parse: @escaping Parse
+    ) {
+        (self.name, self.valueName, self.help, self.note) = (name, valueName, help, note)
+        (self.defaultText, self.range, self.parse) = (defaultText, range, parse)
+    }
 
     /// The environment variable: `VERSIONGATE_MAX_CONNECTIONS` of `maxConnections`.
     package var variable: String { "VERSIONGATE_" + words.joined(separator: "_").uppercased() }
@@ -23,19 +40,15 @@ package struct Setting: Sendable {
     /// The option of `serve`: `--max-connections` of `maxConnections`; nil where only the environment has the setting.
     package var option: String? { valueName.map { _ in "--" + words.joined(separator: "-").lowercased() } }
 
-    /// Both names as errors show them.
-    var names: String { option.map { "\($0) (\(variable))" } ?? variable }
-
     /// Reads the setting into a configuration, which keeps its default where the setting is not set or empty.
     ///
-    /// - Parameter text: The value as it was written.
     /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be.
     func read(_ text: String?, into configuration: inout ServerConfiguration) throws(ConfigurationError) {
         guard let text, !text.isEmpty else { return }
         do throws(ConfigurationError) {
             try parse(text, &configuration)
         } catch {
-            throw ConfigurationError("\(names)\(error)")
+            throw ConfigurationError("\(option.map { "\($0) (\(variable))" } ?? variable)\(error)")
         }
     }
 
@@ -48,32 +61,8 @@ package struct Setting: Sendable {
 }
 
 extension Setting {
-    /// Where a value is in the configuration.
-    typealias Path<Value> = any WritableKeyPath<ServerConfiguration, Value> & Sendable
-
-    /// A setting with a form of its own.
-    ///
-    /// - Parameter parse: Throws what is wrong with a value, to stand behind the names of the setting.
-    init(
-        _ name: String,
-        option valueName: String? = nil,
-        _ help: String,
-        note: String = "",
-        default defaultText: String?,
-        range: String? = nil,
-        parse: @escaping @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
-    ) {
-        self.name = name
-        self.valueName = valueName
-        self.help = help
-        self.note = note
-        self.defaultText = defaultText
-        self.range = range
-        self.parse = parse
-    }
-
     /// A host to listen on. A resolver takes `*` for this machine alone.
-    static func host(_ name: String, _ path: Path<String>, option valueName: String? = nil, _ help: String) -> Setting {
+    static func host(_ name: String, _ path: Path<String>, option valueName: String, _ help: String) -> Setting {
         Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path]) {
             text,
             configuration throws(ConfigurationError) in
@@ -87,18 +76,17 @@ extension Setting {
             }
             if text.contains(where: { "/ \t[]".contains($0) }) || text.count(where: { $0 == ":" }) == 1 {
                 throw ConfigurationError(
-                    " is \"\(text)\"; it must be a host name or an IP address alone; the port is a setting of its own"
+                    " is \"\(text)\"; it must be a host name or an IP address alone; the port is a separate setting"
                 )
             }
             configuration[keyPath: path] = text
         }
     }
 
-    /// One of several words.
     static func choice<Value: CaseIterable & RawRepresentable<String> & Sendable>(
         _ name: String,
         _ path: Path<Value>,
-        option valueName: String? = nil,
+        option valueName: String,
         _ help: String
     ) -> Setting {
         let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
@@ -112,25 +100,25 @@ extension Setting {
         }
     }
 
-    /// A whole number.
     static func number(
         _ name: String,
         _ path: Path<Int>,
         in range: ClosedRange<Int>,
-        option valueName: String? = nil,
+        option valueName: String,
         _ help: String,
         note: String = ""
     ) -> Setting {
-        number(
-            name, in: range, option: valueName, help, note: note, default: String(ServerConfiguration()[keyPath: path])
-        ) { $1[keyPath: path] = $0 }
+        let defaultText = String(ServerConfiguration()[keyPath: path])
+        return number(name, in: range, option: valueName, help, note: note, default: defaultText) {
+            $1[keyPath: path] = $0
+        }
     }
 
     /// A whole number that is kept in another form.
     static func number(
         _ name: String,
         in range: ClosedRange<Int>,
-        option valueName: String? = nil,
+        option valueName: String,
         _ help: String,
         note: String = "",
         default defaultText: String,
@@ -156,6 +144,7 @@ extension Setting {
         _ help: String,
         note: String = ""
     ) -> Setting {
+        func written(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? String(number) }
         let words = "\(written(range.lowerBound)) to \(written(range.upperBound))"
         let defaultText = written(ServerConfiguration()[keyPath: path] / .seconds(1))
         return Setting(name, option: valueName, help, note: note, default: defaultText, range: words) {
@@ -166,10 +155,5 @@ extension Setting {
             }
             configuration[keyPath: path] = .seconds(seconds)
         }
-    }
-
-    /// A number without a decimal point where it is whole.
-    private static func written(_ number: Double) -> String {
-        Int(exactly: number).map(String.init) ?? String(number)
     }
 }
