@@ -114,7 +114,7 @@ def _unique(pairs):
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{name} is there twice")
+            raise ValueError(f"{name} appears twice")
     return dict(pairs)
 
 

@@ -186,7 +186,8 @@ def messages(word):
                     continue  # PostgreSQL's own
                 kind = re.sub(r'"[^"]*"|\b[\w.-]*[\d.][\w.-]*', "", text)
                 if kind not in kinds or below and not kinds[kind][1]:
-                    kinds[kind] = (text, below[0].split(":  ", 1)[1] if below else "")
+                    hint = below[0].split(":  ", 1)[1] if below else ""
+                    kinds[kind] = tuple(one.replace("{time}", "2027-03-03T12:00:00Z") for one in (text, hint))
     if len(kinds) < 50:
         sys.exit(f"the cases have only {len(kinds)} kinds of {word}")
     # What has no place for a break would widen the page.
@@ -224,6 +225,6 @@ metrics()
 schema()
 requests()
 write(
-    "Messages.md", "Refusals and warnings", "What the database says in the cases of the tests, one of each kind.\n",
+    "Messages.md", "Refusals and warnings", "One example of each message of the database, from the cases of the tests.\n",
     "## Refusals\n\n" + messages("ERROR"), "## Warnings\n\n" + messages("WARNING"),
 )  # fmt: skip

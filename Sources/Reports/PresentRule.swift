@@ -88,7 +88,7 @@ extension Report {
         let link = rule.link.map { $0 == Rule.storeLink ? "the app's link to the store of the client's platform" : $0 }
         let state = fuse.map { fuse -> Sentence in " \(fuse.sentence)" } ?? ""
         let fuses = rule.fuse.map { percentage -> Sentence in
-            "Where it locks out more than \(percentage) % of the checks of an app in 10 minutes, its lockout is removed, or its ramp held.\(state)"
+            "If it locks out more than \(percentage) % of the checks of an app in 10 minutes, its lockout is removed, or its ramp held.\(state)"
         }
         return [
             Field("Status", .sentence(status(present))), Field("Who", .text(rule.who)),
@@ -120,7 +120,7 @@ extension Report {
         if present.isBraked { return "Nobody by this server: its brake is on." }
         let since = share.change.map { change -> Sentence in " Since \(change.sentence)." } ?? ""
         return share.checks == 0
-            ? "No checks were counted since it is what it is, or in the last 10 minutes.\(since)"
+            ? "No checks were counted in the last 10 minutes, or since the rule changed.\(since)"
             : "\(NumberText.share(share.lockouts, ofChecks: share.checks)) of the last 10 minutes.\(since)"
     }
 
@@ -129,7 +129,7 @@ extension Report {
         let offer = rule.target.map { ", once they can get a release\(soak) that reaches \($0)" } ?? ""
         guard rule.lockout else { return "They get the message\(offer)." }
         return rule.lockoutWithoutUpdate
-            ? "They are locked out\(offer), also where there is no update for them."
+            ? "They are locked out\(offer), even if there is no update for them."
             : "They are locked out\(offer). Clients that cannot update see the message but are not locked out."
     }
 

@@ -213,7 +213,7 @@ extension Report {
         guard let checks = status.unknownChecks else { return [] }
         return [
             .text(
-                "Unknown apps: \(checks) since \(time: status.countsSince) named an app that was not added. \("The page /unknowns", .unknowns) of each server lists them since its start. Look for a misspelled bundle, or add the app: \(command: "app add BUNDLE")"
+                "Unknown apps: \(checks) since \(time: status.countsSince) named an app that was not added. \("The page /unknowns", .unknowns) of each server lists those that it has seen since it started. Look for a misspelled bundle, or add the app: \(command: "app add BUNDLE")"
             )
         ]
     }

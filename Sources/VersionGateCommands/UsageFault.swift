@@ -40,6 +40,12 @@ struct UsageFault {
         "--rollout": ["rule rollout KEY PERCENT"], "--until": ["--ends-at"],
     ]
 
+    /// What is meant where the command has no such option.
+    private static let cures = [
+        "-v": "Write versiongate --version", "-y": noApproval, "--force": noApproval, "--yes": noApproval,
+    ]
+    private static let noApproval = "This command needs no approval; leave it out"
+
     private static func habit(_ word: String, among names: [String]) -> String? {
         habits[word]?.first { meant in
             names.contains { meant == $0 || meant.hasPrefix("\($0) ") || meant.hasPrefix("\($0),") }
@@ -116,8 +122,10 @@ struct UsageFault {
             let bare = { (name: String) in String(name.dropFirst(2)) }
             let near = { SimilarNames.of(bare(unknown), among: names.map(bare)).first.map { "--\($0)" } }
             let other = Self.habit(unknown, among: path).map { ". Write \(PrintedCommand($0))" }
-            let meant = (Self.habit(unknown, among: names) ?? near()).map { ". Did you mean '\($0)'?" }
-            return "Unknown option '\(unknown)'\(other ?? meant ?? "")\(usage)"
+            let meant = Self.habit(unknown, among: names).map { ". Did you mean '\($0)'?" }
+            let cure = Self.cures[unknown].map { ". \($0)" }
+            let similar = near().map { ". Did you mean '\($0)'?" }
+            return "Unknown option '\(unknown)'\(other ?? meant ?? cure ?? similar ?? "")\(usage)"
         }
         if text.hasPrefix("Unknown option '-"), let word = dashWord(where: { $0.wholeMatch(of: /-[0-9.].*/) != nil }) {
             return word

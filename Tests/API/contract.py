@@ -228,7 +228,7 @@ class Contract:
 
     @staticmethod
     def _header_faults(described, fields):
-        faults = [f"header field {name} is there twice" for name, values in fields.items() if len(values) > 1]
+        faults = [f"header field {name} appears twice" for name, values in fields.items() if len(values) > 1]
         for name, header in described.items():
             if name.lower() not in fields:
                 faults += [f"header field {name} is missing"] if header.get("required") else []

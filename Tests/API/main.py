@@ -62,8 +62,7 @@ def main():
         server.run("apply", "--yes", HERE / "policy.yaml")
         while not follows(server):
             time.sleep(0.1)
-        bare = serve("bare", "--rate-limit", "1:1", VERSIONGATE_BODY_TIMEOUT="1",
-                     DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
+        bare = serve("bare", "--rate-limit", "1:1", DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
         is_right = [signatures.judge(server, key), generated.judge(PUBLIC, f"http://{server.public}", folder)]
         if arguments.generators:
             is_right += generated.by_others(PUBLIC, folder)

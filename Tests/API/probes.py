@@ -1,8 +1,8 @@
 """Sends what schemathesis does not, and says which described statuses and members no response had.
 
 Each operation is asked in the ways that end in a status which no description of its data leads to, by HEAD where it has
-GET, and without a policy. The addresses are HOST:PORT of two servers. The bare one has no policy, waits for a
-body for a second (VERSIONGATE_BODY_TIMEOUT), and has `--rate-limit 1:1`. ANSWERED is what checks.py wrote.
+GET, and without a policy. The addresses are HOST:PORT of two servers. The bare one has no policy, and has
+`--rate-limit 1:1`. ANSWERED is what checks.py wrote.
 """
 
 import concurrent.futures
@@ -12,7 +12,7 @@ import socket
 import urllib.parse
 
 # What no answer of a server that is well has; the tests of each fault look at it.
-ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.brake", "Ready.brakeError", "Ready.heldBackRevision", "Ready.lockoutsOff", "Ready.clockError", "Ready.certificateError", "Ready.lockoutKeyError", "Ready.replacedPolicy"}
+ONLY_IN_TROUBLE = {"Ready.fileError", "Ready.brake", "Ready.brakeError", "Ready.heldBackRevision", "Ready.lockoutsOff", "Ready.clockError", "Ready.certificateError", "Ready.lockoutKeyError"}
 
 
 class Listeners:

@@ -118,7 +118,7 @@ class Story:
             browser.driver.get(browser.base + parent)
             links = [link for link in browser.driver.find_elements(By.TAG_NAME, "a") if link.get_dom_attribute("href") == path]
             browser.click(links[0], path)
-        plain = browser.run(TEXT)
+        plain, hour = browser.run(TEXT), time.time() // 3600
         for details in browser.driver.find_elements(By.CSS_SELECTOR, "details"):
             browser.run("arguments[0].open = true", details)
         # A table that was closed is a part of the page as well. With those of a year axe-core takes a minute.
@@ -143,7 +143,8 @@ class Story:
         browser.look(1600, "light")
         browser.allow_scripts(False)
         browser.open(path)
-        if browser.run(TEXT) != plain:
+        # In another hour the last 24 hours are others.
+        if browser.run(TEXT) != plain and time.time() // 3600 == hour:
             browser.fault(path, f"without JavaScript it has another text: {difference(plain, browser.run(TEXT))}")
         browser.allow_scripts(True)
 

@@ -32,7 +32,7 @@ struct CheckForm {
         if let other = Set(given.keys).subtracting(fields + ["attributes", "at", "as-of", "revision"]).min() {
             throw PageProblem(
                 400, "This member is not known",
-                "\(other) is no member of a check; write other members as lines of attributes: name=value"
+                "\(other) is not a member of a check; write other members as lines of attributes: name=value"
             )
         }
         let (at, asOf) = ((given["at"] ?? "").trimmed, (given["as-of"] ?? "").trimmed)

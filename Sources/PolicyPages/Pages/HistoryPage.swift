@@ -35,7 +35,7 @@ extension Page {
             add(.text("Changes of the rule \(subject, .rule(subject))"))
         }
         add(.heading("Changes, the newest first", id: "changes"))
-        let none = query.isEmpty ? "Nothing was changed yet." : "No change is as the form says."
+        let none = query.isEmpty ? "Nothing has been changed yet." : "No change matches the form."
         let changes = try addChanges(filter, rowsPerChange: 10, none: none) ?? []
         var links = before == nil ? [] : [Self.link("Newest", address([]))]
         if changes.count > Self.mostChanges {

@@ -48,7 +48,7 @@ extension Page {
         add(links: [Self.link(rows.count > most ? "All \(rows.count) apps" : "All apps", "/apps")])
         add(status.map(Report.unknownApps) ?? [])
         add(.heading("Recent changes", id: "changes"))
-        let changes = try addChanges(HistoryFilter(limit: 6), rowsPerChange: 20, none: "Nothing was changed yet.")
+        let changes = try addChanges(HistoryFilter(limit: 6), rowsPerChange: 20, none: "Nothing has been changed yet.")
         add(.table(Report.events(policy, at: now)))
         if let status { add(.table(Report.servers(status))) }
         if facts.databaseIsReachable {

@@ -64,7 +64,7 @@ extension Page {
         var edits: [Report.Edit] = []
         if rule.holdInForce(at: now) != nil {
             let sql = "SELECT * FROM resume_rule(\(literal));"
-            edits.append(Report.Edit("Let its steps go on", command: "rule resume \(key)", sql: sql))
+            edits.append(Report.Edit("Resume its steps", command: "rule resume \(key)", sql: sql))
         } else if rule.effectiveSteps.contains(where: { now < $0.at }) {
             let sql = "SELECT hold_rule(\(literal));"
             edits.append(Report.Edit("Hold its steps", command: "rule hold \(key)", sql: sql))

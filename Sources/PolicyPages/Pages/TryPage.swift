@@ -157,7 +157,7 @@ extension Page {
             },
             Column("Decided by") { .text($0.condition) },
             Column("Asked for") { .text($0.condition == nil ? nil : $0.expected) },
-            Column("Was there") { .text($0.condition == nil ? nil : $0.actual ?? "not sent") },
+            Column("Actual") { .text($0.condition == nil ? nil : $0.actual ?? "not sent") },
         ]
     }
 }

@@ -7,10 +7,15 @@ extension Page {
     private static let mostKinds = 20_000
     private static let mostRows = 50
 
+    /// What a table with so many rows is folded into.
+    private static func fold(_ count: Int, _ noun: String) -> String? {
+        count > 5 ? "Show \(min(count, mostRows)) \(noun)" : nil
+    }
+
     /// `/unknowns`: what asks and nobody configured, or cannot be read.
     mutating func unknowns() throws -> Response {
         let known = facts.policy?.sections.compactMap { $0.app?.bundle } ?? []
-        let none: Sentence = "This server noted none since its start."
+        let none: Sentence = "This server has seen none since it started."
         let figures = try session.map { session in
             (
                 status: try DatabaseStatus(session),
@@ -30,8 +35,9 @@ extension Page {
             .table(
                 Table(
                     caption:
-                        "The bundles that came most often to this server since its start. They are in its memory alone.",
-                    ifEmpty: none, Array(facts.unknownBundles.prefix(Self.mostRows)),
+                        "The bundles that this server has seen most often since it started. It keeps them only in memory.",
+                    summary: Self.fold(facts.unknownBundles.count, "bundles"), ifEmpty: none,
+                    Array(facts.unknownBundles.prefix(Self.mostRows)),
                     columns: [
                         Column("Bundle", isName: true) { .text($0.name) }, Column("Checks") { .figure(Self.text($0)) },
                         Column("To add it") { .sentence(Self.cure(of: $0.name, among: known)) },
@@ -42,8 +48,9 @@ extension Page {
             .table(
                 Table(
                     caption:
-                        "Checks that got messages in the rules' own language, as none is translated into theirs. One of 16 is looked at.",
-                    ifEmpty: none, Array(facts.unknownLanguages.prefix(Self.mostRows)),
+                        "Checks that got messages in the rules' own language, because there is no translation into theirs. One in 16 is sampled.",
+                    summary: Self.fold(facts.unknownLanguages.count, "languages"), ifEmpty: none,
+                    Array(facts.unknownLanguages.prefix(Self.mostRows)),
                     columns: [
                         Column("Language", isName: true) { .text($0.name) },
                         Column("Checks, about") { .figure(Self.text($0)) },
@@ -75,7 +82,7 @@ extension Page {
 
     private static func cure(of bundle: String, among known: [String]) -> Sentence {
         let meant = SimilarNames.of(bundle, among: known).first.map {
-            "did you mean \($0)? If it is an app of its own: "
+            "did you mean \($0)? If it is a different app: "
         }
         return bundle.isBundleIdentifier
             ? "\(meant ?? "")\(command: "app add \(bundle.shellOperand)")"
@@ -114,7 +121,8 @@ extension Page {
                 left.value != right.value ? left.value > right.value : left.key.lexicographicallyPrecedes(right.key)
             }
             let table = Table(
-                caption: caption, ifEmpty: "None.", Array(most.prefix(Self.mostRows)),
+                caption: caption, summary: Self.fold(most.count, reason == .platforms ? "platforms" : "versions"),
+                ifEmpty: "None.", Array(most.prefix(Self.mostRows)),
                 columns: [
                     Column("App", isName: true) { .link($0.key[1], .app($0.key[1])) },
                     Column(reason == .platforms ? "Platform" : "Version") { .text($0.key[2]) },

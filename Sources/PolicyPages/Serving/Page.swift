@@ -59,7 +59,7 @@ struct Page {
         add(
             .heading("How to change it", id: "edits"),
             .text(
-                "Nothing here edits. Type a command, or the SQL below it, with your own login at the database that is named at the top."
+                "Nothing here edits. Run a command, or the SQL below it, with your own login on the database named at the top."
             ), .edits(edits)
         )
     }
@@ -109,7 +109,7 @@ struct Page {
                 "layout",
                 [
                     "title": title, "heading": view(heading ?? Sentence(title)), "entries": entries,
-                    "database": facts.databaseAddress ?? "not reached since the start",
+                    "database": facts.databaseAddress ?? "not reached since this server started",
                     "revision": facts.policy.map { "\($0.revision)" } ?? "none",
                     "source": facts.isFromDisk ? "from disk" : "from the database",
                     "loaded": facts.loadedAt.map { view(Sentence([.time($0)])) }, "made": view(Sentence([.time(now)])),
@@ -220,7 +220,7 @@ extension Page {
         case .success(let counts)?: return counts
         case .failure(let error)?:
             note(
-                "What was counted cannot be read, so it is not known here. The rest of the page is as always. Reason: \(error.message)"
+                "What was counted cannot be read, so it is not known here. The rest of the page is as usual. Reason: \(error.message)"
             )
         case nil: break
         }
@@ -237,10 +237,10 @@ extension Page {
         let reason: String
         switch read {
         case .success(let statuses?): return statuses
-        case .success(nil): reason = "the database has another revision than the one that answers"
+        case .success(nil): reason = "the database has a different revision from the one that answers"
         case .failure(let error): reason = error.message
         }
-        note("What each rule is now cannot be said. The rest of the page is as always. Reason: \(reason)")
+        note("The status of each rule is not known. The rest of the page is as usual. Reason: \(reason)")
         return [:]
     }
 
@@ -293,7 +293,7 @@ extension Page {
         let name = isPlain ? role : (try? PostgresIdentifier(role)).map { "\($0)" } ?? "ROLE"
         return Report.Note(
             .hint,
-            "The role of this server, \(role), may not read \(what). Somebody who administers roles can let it:",
+            "The role of this server, \(role), may not read \(what). Somebody who administers roles can allow it:",
             remedy: "GRANT versiongate_viewer TO \(name);"
         )
     }
@@ -303,7 +303,7 @@ extension Page {
         case .away(let reason):
             let since: Sentence =
                 facts.lastPolledAt.map { time -> Sentence in "It last answered at \(time: time)." }
-                ?? "It has not answered since the start."
+                ?? "It has not answered since this server started."
             let revision =
                 facts.policy.map { " Checks are answered from the policy in memory, revision \($0.revision)." } ?? ""
             note(

@@ -8,7 +8,7 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = command(
         "app", "Add, show, change, pause and remove apps.", "versiongate app add com.example.doto --name Doto",
         discussion: """
-            An app is identified by its bundle (or package) identifier; upper and lower case do not count. Add the app \
+            An app is identified by its bundle (or package) identifier; case is ignored. Add the app \
             before you write rules for it.
             """,
         subcommands: [

@@ -9,9 +9,9 @@ struct BlockCommand: AsyncParsableCommand {
         "versiongate block com.example.doto 1.1",
         #"versiongate block com.example.doto 1.1 --build 113 --platform ios --why "loses data""#,
         discussion: """
-            It adds an enabled rule with a lockout for that version, and shows and asks what every edit does. Users \
-            without a newer release get the message, and are not locked out. So it is refused where no newer release \
-            is recorded, or no link to the store, with the commands that record them.
+            It adds an enabled rule with a lockout for that version. Like every edit, it shows who it reaches, and asks. \
+            Users without a newer release get the message, and are not locked out. So it is refused if no newer release \
+            or no link to the store is recorded; it then prints the commands that record them.
             """
     )
 
@@ -59,11 +59,6 @@ struct BlockCommand: AsyncParsableCommand {
         ]
         let fuse = fuse.map { [ColumnValue<Rule>(\.fuse, written: $0)] } ?? []
         let client = clients.max { $0.checks < $1.checks }?.client
-        let members = [
-            "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },
-            "platform=\(client?.platform?.name ?? platforms.first ?? "PLATFORM")",
-            client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
-        ].compactMap { $0?.shellWord }.joined(separator: " ")
         try await options.edit(on: database, values: { $0.now }) { editor, now in
             try editor.insert(values + fuse)
             if let other = try editor.otherLockout(likeRule: key) {
@@ -77,6 +72,13 @@ struct BlockCommand: AsyncParsableCommand {
         } summary: { session in
             let status = try RuleStatus.all(session, keys: [key])[key]
             let reason = status?.reason.map { ": \($0.local)" } ?? ""
+            let released = Set(try PolicyReader.policy(session, bundles: [bundle]).releases.map(\.platform))
+            let platform = client?.platform?.name ?? platforms.first ?? (released.count == 1 ? released.first : nil)
+            let members = [
+                "bundle=\(bundle)", "version=\(version)", (build ?? client?.build).map { "build=\($0)" },
+                "platform=\(platform ?? "PLATFORM")",
+                client?.os.map { "os=\($0)" }, client?.regionText.map { "region=\($0.string)" },
+            ].compactMap { $0?.shellWord }.joined(separator: " ")
             let check = PrintedCommand("check --explain \(members)")
             let state =
                 switch status?.name {
@@ -135,7 +137,7 @@ struct BlockCommand: AsyncParsableCommand {
                     rows.max { $0.isLess(than: $1) ?? false }
                     .map { "; the newest is \($0.version)\($0.build.map { " (\($0))" } ?? "")." } ?? meant
                 let fault =
-                    "No release above \(name) is recorded on \(place) for users to update to (withdrawn ones do not count)\(newest)"
+                    "No release above \(name) is recorded on \(place) for users to update to (withdrawn ones are ignored)\(newest)"
                 faults.append(
                     ("\(fault) Once users can get a newer one:", "release add \(app) VERSION --platform \(platform)"))
             }

@@ -9,7 +9,7 @@ struct BrakeCommand: AsyncParsableCommand {
         #"versiongate brake on --why "incident 42""#,
         discussion: """
             The brake is a file in the state folder of a server: run this on its machine, as a user who may write \
-            there. It needs no database, holds over restarts, and is in force within a second.
+            there. It needs no database, survives restarts, and takes effect within a second.
             """,
         subcommands: [BrakeOnCommand.self, BrakeOffCommand.self]
     )
@@ -56,12 +56,12 @@ struct BrakeOffCommand: AsyncParsableCommand {
 struct BrakeOptions: ParsableArguments {
     @Option("path", "The state folder of the server. (environment: VERSIONGATE_STATE_DIR)") var stateDir: String?
     @Option(
-        file: "The file that the server watches, where it is not brake in its state folder. "
+        file: "The file that the server watches, if it is not brake in its state folder. "
             + "(environment: VERSIONGATE_BRAKE_FILE)"
     )
     var brakeFile: String?
     @Option("text", "Why this is done; kept beside the brake.") var why: String?
-    @Flag(help: "Accepted, as by every command that changes something; nothing is asked here.") var yes = false
+    @Flag(help: "Accepted, as by every command that changes something; this one asks nothing.") var yes = false
 
     func validate() throws {
         if brakeFile == "" { throw ValidationError("--brake-file is empty; give the path of a file.") }

@@ -40,7 +40,7 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try client()
         for member in members where member.value.isEmpty {
-            warn("\(member.name) is empty, and counts as not sent; write a value")
+            warn("\(member.name) is empty, and is treated as not sent; write a value")
         }
         let isPresent = at == nil && revision == nil && asOf == nil
         let (contents, time, changes, brake) = try await database.read { reports in

@@ -58,7 +58,7 @@ struct FeedTemplateCommand: AsyncParsableCommand {
         discussion: """
             A template is Mustache: {{name}} writes a value, {{#name}}...{{/name}} what is between if there is one, \
             and {{^name}}...{{/name}} if there is none. The values are bundle, name, store_link, prompt (the version \
-            that everybody below is asked to get), floor (the version below which nobody may go on), latest.version, \
+            that everybody below is asked to get), floor (the version below which everybody is locked out), latest.version, \
             latest.build, latest.min_os, latest.live_at, latest.notes and revision, and in \
             {{#messages}}...{{/messages}} id, title, text, link and lockout of each message. {{^last()}},{{/last()}} \
             in a list writes a comma between items.
@@ -134,7 +134,7 @@ struct FeedTemplateRemove: EditVerb {
         guard try editor.delete(where: [.owner(bundle), .init(\FeedTemplate.name, name)]) == 0 else { return }
         try editor.edit(app: bundle)
         throw CommandError(
-            "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle.shellWord)"))` shows those there are"
+            "\(bundle) has no template \(name); `\(PrintedCommand("feed list \(bundle.shellWord)"))` lists its documents"
         )
     }
 }
@@ -257,7 +257,7 @@ struct FeedShowCommand: AsyncParsableCommand {
         guard let template = app.feedTemplates.first(where: { $0.name == name }) else {
             let names = FeedFormat.allCases.map(\.rawValue) + app.feedTemplates.map(\.name)
             let similar = CommandError.similar(to: name, among: names)
-            let list = "`\(PrintedCommand("feed list \(app.bundle.shellWord)"))` shows those there are"
+            let list = "`\(PrintedCommand("feed list \(app.bundle.shellWord)"))` lists its documents"
             throw CommandError("\(app.bundle) has no feed \(name); \(similar ?? list)")
         }
         let parsed = try template.parsed(in: "\(app.bundle) \(name)")

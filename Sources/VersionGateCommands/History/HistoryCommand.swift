@@ -30,7 +30,7 @@ struct HistoryCommand: AsyncParsableCommand {
         static func help(for value: Detail) -> ArgumentHelp? {
             switch value {
             case .oneline: "Show each change in one line."
-            case .details: "Show every column of every row, also where that takes more than \(mostLines) lines."
+            case .details: "Show every column of every row, even if that takes more than \(mostLines) lines."
             }
         }
     }
@@ -102,7 +102,7 @@ struct HistoryCommand: AsyncParsableCommand {
         let newest = try PolicyReader.version(reports.session).revision
         if let since = filter.since { return try history.version(of: max(0, history.revision(at: since) - 1)) }
         if let after, after > newest {
-            throw CommandError("there is no change \(after) to go on from; the newest is \(newest)")
+            throw CommandError("there is no change \(after) to continue from; the newest is \(newest)")
         }
         return try history.version(of: after ?? newest)
     }
@@ -196,7 +196,7 @@ struct HistoryCommand: AsyncParsableCommand {
             }
             if isReplaced {
                 warn(
-                    "the history of the database is another one than before, as after a restore; it is followed from "
+                    "the history of the database is not the one from before, as after a restore; it is followed from "
                         + "change \(reached.revision) on"
                 )
             }

@@ -182,7 +182,8 @@ struct EditImpact: Sendable {
         }
         if let fuseProposal { notes.append(fuseProposal) }
         return notes.map { .hint($0) } + CountNotes.all(uncounted: impact.uncounted, recent: recent)
-            + CountNotes.warnings(PreReleaseMatch.matches(among: recent.clients, releases: reach.after.releases))
+            + CountNotes.warnings(
+                PreReleaseMatch.matches(among: recent.clients.map(\.counted), releases: reach.after.releases))
     }
 }
 

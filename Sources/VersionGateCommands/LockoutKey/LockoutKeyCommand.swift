@@ -19,7 +19,7 @@ struct LockoutKeyNewCommand: AsyncParsableCommand {
         "new", "Make a key that signs lockouts, and print its public half.",
         "versiongate lockout-key new lockout-key.pem",
         discussion: """
-            The file is for its owner alone, and is never written over: apps may have pinned the key in it. Pin two \
+            Only its owner may read the file, and it is never overwritten: apps may have pinned the key in it. Pin two \
             public halves in the first version of the app, and keep the second file offline.
             """
     )

@@ -105,7 +105,7 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 struct OutputOptions: ParsableArguments {
-    @Option(help: "How to print: table for people, json for programs.") var format: OutputFormat = .table
+    @Option(help: "The format: table for people, json for programs.") var format: OutputFormat = .table
 
     func print(_ report: Report) {
         VersionGateCommands.print(format == .json ? report.json.lines : report.text())

@@ -64,7 +64,7 @@ struct PlanReport {
     func markdown(database: String) -> String {
         let title = "### versiongate plan: "
         guard let change else {
-            return "\(title)no differences\n\nThe policy\(atRevision) of \(Report.code(database)) is as the file says."
+            return "\(title)no differences\n\nThe policy\(atRevision) of \(Report.code(database)) matches the file."
         }
         func list(_ title: String, _ items: [String]) -> String? {
             items.isEmpty ? nil : "**\(title)**\n\n" + items.map { "- \(Report.code($0))" }.joined(separator: "\n")

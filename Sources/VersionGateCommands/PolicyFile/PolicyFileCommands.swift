@@ -35,7 +35,7 @@ struct PlanCommand: AsyncParsableCommand {
     @Argument(help: "The policy file; - reads standard input.", completion: .file()) var file: String
     @Option("bundle", "The app that the file is about: its releases and rules. All else is left as it is.")
     var bundle: String?
-    @Option(help: "How to print: table for people, json for programs, markdown for a pull request.")
+    @Option(help: "The format: table for people, json for programs, markdown for a pull request.")
     var format: Format = .table
     @OptionGroup var database: DatabaseOptions
 
@@ -60,7 +60,7 @@ struct PlanCommand: AsyncParsableCommand {
         let scope = policyFile.scope + (plan.takenBack.hasBrakes ? " --over-brakes" : "")
         var report = try PlanReport(
             edit, rules: plan.present.rules + policyFile.rules, revision: revision,
-            unchanged: "No differences: the policy at revision \(revision) is as the file says.",
+            unchanged: "No differences: the policy at revision \(revision) matches the file.",
             ending: "To apply exactly this: \(command: "apply \(file.shellWord)\(scope) --revision \(revision)")"
         )
         (report.warnings, report.takenBack) = (warnings.lines, plan.takenBack)

@@ -10,7 +10,7 @@ struct ReleaseCommand: AsyncParsableCommand {
         "versiongate release add com.example.doto 1.2 --platform ios",
         discussion: """
             Releases define when a client can get an update: rules with a target wait for them, and a lockout is sent \
-            only to a client that has a release to go to.
+            only to a client that has a newer release to install.
             """,
         subcommands: [
             EditCommand<ReleaseAdd>.self, ReadCommand<ReleaseList>.self, EditCommand<ReleaseEdit>.self,
@@ -63,7 +63,7 @@ struct ReleaseSelector: ParsableArguments {
         guard !rows.isEmpty else {
             throw CommandError(
                 "there is no such release \(version) of \(bundle); `\(PrintedCommand("release list --bundle \(bundle.shellWord)"))` "
-                    + "shows those there are"
+                    + "lists its releases"
             )
         }
         for row in rows { try body(row) }
@@ -97,7 +97,7 @@ struct ReleaseEdit: EditVerb {
 
     @OptionGroup var release: ReleaseSelector
     @Option("build", "The build, as the app reports it.") var setBuild: String?
-    @Option(each: "set-region", "A country where it is (JP); without one it is everywhere", valueName: "country")
+    @Option(each: "set-region", "A country where users can get it (JP); everywhere unless given", valueName: "country")
     var regions: [String]
     @OptionGroup var columns: ReleaseOptions
     @Option(clear: Release.self) var cleared: [ClearedField<Release>]
@@ -173,7 +173,7 @@ struct ReleaseNotesCommand: AsyncParsableCommand {
         "versiongate release notes com.example.doto 1.2 --language de --file notes.de.txt",
         "versiongate release notes com.example.doto 1.2 --language de --remove",
         discussion: """
-            Without --language the notes are for everybody who has none of the other languages, under the tag und. \
+            Without --language the notes are for everybody whose language has none, under the tag und. \
             They replace the notes in that language. Without --platform, --build and --region they go into all rows of \
             the release.
             """
@@ -235,10 +235,10 @@ struct ReleaseAdd: EditVerb {
         help: .init("A platform: ios, android, macos, ...; can be repeated.", valueName: "platform")
     )
     var platforms: [String]
-    @Flag(help: "Change nothing where the release is recorded; fail where it is, with other values than those given.")
+    @Flag(help: "Change nothing if the release is already recorded; fail if it is recorded with other values.")
     var ifAbsent = false
     @Option(help: "The build, as the app reports it.") var build: String?
-    @Option(each: "region", "A country where it is (JP); without one it is everywhere", valueName: "country")
+    @Option(each: "region", "A country where users can get it (JP); everywhere unless given", valueName: "country")
     var regions: [String]
     @OptionGroup var columns: ReleaseOptions
 

@@ -9,8 +9,8 @@ struct RuleCommand: AsyncParsableCommand {
         "rule", "Add, show, change, enable, roll out, hold, translate and remove rules.",
         #"versiongate rule add update-1.2 --bundle com.example.doto --target 1.2 --title "Please update" --text "{app} {target} is available.""#,
         discussion: """
-            A rule is a message and the conditions under which it is shown. A condition that is left out does not \
-            count. A new rule reaches nobody until it is enabled.
+            A rule is a message and the conditions under which it is shown. A condition that is left out is not \
+            tested. A new rule reaches nobody until it is enabled.
             """,
         subcommands: [
             EditCommand<RuleAdd>.self, ReadCommand<RuleList>.self, ReadCommand<RuleShow>.self,
@@ -245,7 +245,7 @@ struct RuleHold: EditVerb {
 
 struct RuleResume: EditVerb {
     static let configuration = command(
-        "resume", "Let the steps of a rule that is held go on.", "versiongate rule resume update-1.2",
+        "resume", "Resume a rule's planned steps after a hold.", "versiongate rule resume update-1.2",
         discussion: "The remaining steps move by as long as the rule was held, so none is skipped."
     )
 

@@ -62,7 +62,7 @@ struct RuleRamp: EditVerb {
     static func summary(ofRule key: String, _ session: PostgresSession) throws -> String? {
         guard let rule = try PolicyReports(session).rule(key)?.rule else { return nil }
         let now = try CommandClock(session).now
-        let cure = rule.holdInForce(at: now) == nil ? "" : " To let it go on: \(PrintedCommand("rule resume \(key)"))"
+        let cure = rule.holdInForce(at: now) == nil ? "" : " To resume it: \(PrintedCommand("rule resume \(key)"))"
         let installs = Report.installs(rule, at: now).text(at: nil) { TimeText.local($0, from: now) }
         return "\(key): \(installs)\(cure)"
     }

@@ -115,7 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
         raised.rlim_cur = limit.rlim_max
         if setrlimit(openFiles, &raised) == 0 { limit = raised }
         let possible = max(1, Int(clamping: limit.rlim_cur) - 128 - 4 * AvailableProcessors.count)
-        let configured = configuration.publicListener.maximumConnections
+        let configured = configuration.maximumConnections
         guard configured > possible else { return }
         logger.notice(
             "Fewer connections are possible than configured",
@@ -124,7 +124,7 @@ struct ServeCommand: AsyncParsableCommand {
                 "files.limit": "\(limit.rlim_cur)",
             ]
         )
-        configuration.publicListener.maximumConnections = possible
+        configuration.maximumConnections = possible
     }
 }
 

@@ -18,7 +18,7 @@ struct StoreSyncCommand: AsyncParsableCommand {
             One pass for a timer. It prints nothing if nothing is new. A version that is not recorded becomes a \
             release of platform ios, live from now on; with --country in the countries that have it, else everywhere. \
             A recorded one that lacks the lowest system or the time gets it. Nothing is withdrawn, and nothing that a \
-            person wrote is changed: what a person removed stays away too. The history names the tool "store".
+            person wrote is changed: what a person removed stays removed. The history names the tool "store".
 
             Standard error says which answers were ignored, and the exit code is then 1: those that could not be \
             fetched or read, that are about another app or older than what is recorded, that do not say which system \

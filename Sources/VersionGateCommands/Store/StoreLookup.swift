@@ -93,7 +93,7 @@ struct StoreLookup {
         default:
             let place = (300..<400).contains(head.status.code) ? head.headers.first(name: "Location")?.cut() : nil
             return .refused(
-                place.map { "it sends on to \($0); give the address that it leads to with --store-url" }
+                place.map { "it redirects to \($0); give the new address with --store-url" }
                     ?? "it answers \(head.status.code) \(head.status.reasonPhrase.cut())"
             )
         }

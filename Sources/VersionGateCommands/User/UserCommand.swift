@@ -108,11 +108,11 @@ struct UserAddCommand: AsyncParsableCommand {
         guard added.existed else {
             return "Added user \(name), \(role.rawValue)\(hasPassword ? "" : ", without a password")."
         }
-        let password = hasPassword ? "the password is new" : "the password is as it was"
+        let password = hasPassword ? "the password is new" : "the password is unchanged"
         switch added.earlier {
         case role: return "User \(name) is \(role.rawValue) as before; \(password)."
         case let earlier?: return "User \(name) was \(earlier.rawValue) and is \(role.rawValue) now; \(password)."
-        case nil: return "The role \(name) was there; it is \(role.rawValue) now; \(password)."
+        case nil: return "The role \(name) already existed; it is \(role.rawValue) now; \(password)."
         }
     }
 }
@@ -209,7 +209,7 @@ extension Terminal {
     /// Asks a question whose answer is not shown. An interruption ends the line, so that the echo is first switched on again.
     static func secret(_ question: String) throws -> String {
         var usual = termios()
-        guard tcgetattr(STDIN_FILENO, &usual) == 0 else { throw CommandError("standard input is no terminal") }
+        guard tcgetattr(STDIN_FILENO, &usual) == 0 else { throw CommandError("standard input is not a terminal") }
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         silent.c_iflag |= tcflag_t(IUTF8)

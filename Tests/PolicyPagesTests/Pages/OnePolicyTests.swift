@@ -69,7 +69,7 @@ struct OnePolicyTests {
         // By the policy in the database nobody gets it, as the app is paused.
         let rule = try await body(pages, "/rules/lock")
         for page in [app, rule] {
-            #expect(page.contains("the database has another revision than the one that answers"))
+            #expect(page.contains("the database has a different revision from the one that answers"))
             #expect(!page.contains(">paused</span>") && !page.contains(">on</span>"))
         }
         let reach = rule.firstMatch(of: #/<p class="answer">(Of the .*?)<\/p>/#).map { String($0.output.1) }

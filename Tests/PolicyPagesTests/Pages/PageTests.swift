@@ -135,6 +135,44 @@ struct PageTests {
         #expect(others.count == 1 && others[0].contains("9.9") && !others[0].contains("1.2-qa"))
     }
 
+    @Test("Below the picture of a message stand its hints and its link, a sentence each")
+    func hintsAndLink() async throws {
+        var facts = ServerFacts()
+        facts.policy = try CompiledPolicy(
+            Policy(
+                revision: 1, token: "token", apps: [], releases: [],
+                rules: [
+                    Rule(key: "k", title: "T", text: "X") {
+                        $0.shows = 1
+                        $0.link = "https://example.com/"
+                    }
+                ]
+            )
+        )
+        let pages = PolicyPages(
+            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
+            clock: { TestScene.now }, logger: Logger(label: "test")
+        )
+        let html = try await pages.html(at: "/try?bundle=a&version=1&platform=ios")
+        #expect(html.contains(">k</a>. Shown once. Leads to https://example.com/</p>"))
+    }
+
+    @Test("A list of more than five unknown names is folded", arguments: [5, 6])
+    func foldedUnknowns(count: Int) async throws {
+        var facts = ServerFacts()
+        facts.unknownBundles = (1...count).map { (name: "com.example.n\($0)", checks: 12, error: 2) }
+        facts.unknownLanguages = facts.unknownBundles
+        let pages = PolicyPages(
+            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
+            clock: { TestScene.now }, logger: Logger(label: "test")
+        )
+        let html = try await pages.html(at: "/unknowns")
+        for list in ["bundles", "languages"] {
+            let fold = "<details id=\"all-\(list)\"><summary>Show \(count) \(list)</summary>"
+            #expect(html.contains(fold) == (count > 5))
+        }
+    }
+
     @Test(
         "The page of an app says that more rules are not shown where there are more, and not of the last one",
         arguments: [200, 201]
