@@ -116,7 +116,7 @@ class StringsTests(unittest.TestCase):
     def test_a_table_that_lacks_something_is_refused(self):
         row = dict(HARD)
         wrong = {
-            '{"en": {}, "en": {}}': "en is there twice",
+            '{"en": {}, "en": {}}': "en appears twice",
             json.dumps({"en": {**row, "more": "x"}}): "each language has update, open,",
             json.dumps({"en": dict(list(row.items())[1:])}): "each language has update, open,",
             json.dumps({"en": {**row, "close": ""}}): "close in en is no text",

@@ -46,7 +46,7 @@ class Function:
     def replacement(self, text):
         """The statements that put another text in its place."""
         text = re.sub(r"^CREATE (OR REPLACE )?", "CREATE OR REPLACE ", text)
-        return f"SET search_path = public, pg_temp;\n{text}\n"
+        return f"SET search_path = public, versiongate_internal, pg_temp;\n{text}\n"
 
     def mutated(self, line, before, after):
         """The text with `after` for the line `before`, the one nearest to a line of the file; None if there is none."""

@@ -5,8 +5,8 @@
   Tests/Mutants/run.py swift --tree TREE ...
 
 TREE is a checkout in which `swift build --build-tests` ran: this one by default. For mutants of Swift it is a copy in which
-make_swift.py --into changed the sources. FILE gets a line per mutant, by default sql-results.tsv or swift-results.tsv here;
-what has a line there is not run again. Mutant 0 is none: it runs first, to the end, and must survive.
+make_swift.py --into changed the sources. FILE gets the list with what kills each mutant, and by default is the list itself;
+what is known there is not run again. Mutant 0 is none: it is the first of a FILE, runs to the end, and must survive.
 
 The stages of a mutant are tried in order up to the first issue, which ends the run. With --stages 1 the later ones are left
 to another run.
@@ -80,7 +80,7 @@ class Run:
     def read(self, line):
         if "the mutant does not load" in line:
             self.is_loaded = False
-        if match := re.match(r"✘ Test (.*?) recorded an issue.*? at ([\w./-]+\.(?:swift|case):\d+)", line):
+        if match := re.match(r"✘ Test (.*?) recorded an issue.*? at ([\w./-]+\.(?:swift|case|txt|tsv):\d+)", line):
             self.end(f"{match[2]} {match[1]}")
         elif match := re.match(r"✔ Test run with (\d+) test", line):
             self.tests = int(match[1])
@@ -125,6 +125,15 @@ def read(file):
         return {row["number"]: row for row in csv.DictReader(lines, dialect="excel-tab", quoting=csv.QUOTE_NONE)}
 
 
+def write(file, rows):
+    """Writes a list, each row with the same columns."""
+    with open(file, "w", newline="") as lines:
+        style = {"dialect": "excel-tab", "lineterminator": "\n", "quoting": csv.QUOTE_NONE, "quotechar": None}
+        writer = csv.DictWriter(lines, list(rows[0]), **style)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=["sql", "swift"])
@@ -133,11 +142,11 @@ def main():
     parser.add_argument("--stages", type=int, default=4, help="how many stages are tried at most")
     parser.add_argument("numbers", nargs="*")
     options = parser.parse_intermixed_args()
-    results = options.results or HERE / f"{options.kind}-results.tsv"
     rows = read(HERE / f"{options.kind}.tsv")
-    known = read(results)
+    results = options.results or HERE / f"{options.kind}.tsv"
+    known = {number: row for number, row in read(results).items() if row.get("killed by")}
     with open(results.with_suffix(".log"), "a") as log:
-        for number in ["0"] + (options.numbers or list(rows)):
+        for number in ([] if known else ["0"]) + (options.numbers or list(rows)):
             row = rows.get(number)
             tried = int(known[number]["stage"]) if number in known else 0
             last = min(options.stages, len(stages(options.kind, row)))
@@ -145,14 +154,13 @@ def main():
                 continue
             log.write(f"== mutant {number}\n")
             found = try_mutant(options.kind, options.tree, number, row, range(tried, last), log)
-            if number == "0" and found["killed by"] != "survived":
+            if row:
+                known[number] = row | found
+                write(results, [known[number] for number in rows if number in known])
+            elif found["killed by"] != "survived":
                 sys.exit(f"a test fails without any mutant: {found['killed by']}")
-            known[number] = {"number": number} | found
-            lines = ["\t".join(str(value) for value in known[number].values()) for number in sorted(known, key=int)]
-            results.write_text("number\tkilled by\tstage\tseconds\n" + "\n".join(lines) + "\n")
-    before = read(HERE / f"{options.kind}-results.tsv")
-    for number, row in before.items():
-        if row["killed by"] != "survived" and known.get(number, {}).get("killed by") == "survived":
+    for number, row in rows.items():
+        if row.get("killed by") != "survived" and known.get(number, {}).get("killed by") == "survived":
             print(f"mutant {number} survives, which was killed by {row['killed by']}")
 
 

@@ -137,7 +137,7 @@ rm -rf -- "$root/var/lib/versiongate"
 step "installing it again, and removing it"
 inside dpkg -i /tmp/versiongate.deb > /dev/null
 mkdir -p "$root/var/lib/versiongate/postgres"
-touch "$root/var/lib/versiongate"/{last-good-policy{,.passed,.damaged},policy-trial.{x,y},brake{,.log},store-answers.json}
+touch "$root/var/lib/versiongate"/{last-good-policy{,.passed,.damaged},policy-trial,brake{,.log},store-answers.json}
 inside dpkg --purge versiongate > /dev/null
 [[ ! -e $root/usr/bin/versiongate ]] || fail "a purge leaves the program"
 left=$(ls -A "$root/var/lib/versiongate")

@@ -11,7 +11,7 @@ struct CountStoreTests {
     private static let hour: Int64 = 3_600_000_000
 
     private func kind(_ members: String) -> ClientKind {
-        ClientKind(bytes: Array(members.replacing(" ", with: "\0").replacing("-", with: "").utf8))
+        ClientKind(bytes: Array((members + " ").replacing(" ", with: "\0").replacing("-", with: "").utf8))
     }
 
     private func batch(_ counts: [(kind: String?, checks: Int)], hours: Int64 = 0) -> CountBatch {

@@ -131,8 +131,10 @@ struct MassEditTests {
         try await owner.execute(
             """
             CREATE SEQUENCE judgements;
-            CREATE OR REPLACE FUNCTION versiongate_internal.guard_placeholders(keys text[]) RETURNS void
-                LANGUAGE sql AS $$ SELECT nextval('public.judgements') $$
+            CREATE OR REPLACE FUNCTION versiongate_internal.guard_placeholders(
+                keys text[], OUT fault versiongate_internal.refusal
+            ) LANGUAGE sql
+            AS $$ SELECT nextval('public.judgements'); SELECT NULL::versiongate_internal.refusal $$
             """
         )
         let warnings = Mutex(0)

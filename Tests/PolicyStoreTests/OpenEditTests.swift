@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import Postgres
 import TestDatabase
@@ -60,7 +59,7 @@ struct OpenEditTests {
         }
         var heard: [String] = []
         while heard.count < revisions.count {
-            heard += try await listener.notifications(waitingUpTo: .seconds(600)).map(\.payload)
+            heard += try await listener.notifications(waitingUpTo: .seconds(600))
         }
         #expect(heard == revisions)
     }
@@ -76,13 +75,7 @@ struct OpenEditTests {
             .readWrite,
             deciding: { session in
                 do { try session.execute(script) } catch { Issue.record(error) }
-                // The thread is the connection's own, and may wait.
-                let isDone = DispatchSemaphore(value: 0)
-                Task {
-                    defer { isDone.signal() }
-                    do { try await body() } catch { Issue.record(error) }
-                }
-                isDone.wait()
+                session.hold(while: body)
                 return .rollback(())
             }
         )

@@ -1,4 +1,3 @@
-import Dispatch
 import PolicyStore
 import Postgres
 import TestDatabase
@@ -37,13 +36,7 @@ struct PlannerTests {
             await #expect(throws: PostgresError.self, "\(script)") {
                 try await planner.transaction { session in
                     try session.execute(script)
-                    // The thread is the connection's own, and may wait.
-                    let isDone = DispatchSemaphore(value: 0)
-                    Task {
-                        defer { isDone.signal() }
-                        try await owner.execute(change)
-                    }
-                    isDone.wait()
+                    session.hold { try await owner.execute(change) }
                 }
             }
             #expect(try await owner.query(rules).value(as: String.self) == before)
@@ -60,12 +53,7 @@ struct PlannerTests {
         await #expect(throws: PostgresError.self) {
             try await planner.transaction { session in
                 try session.execute("LOCK TABLE rules; UPDATE rules SET title = 'z'; SELECT rehearse_edits()")
-                let isDone = DispatchSemaphore(value: 0)
-                Task {
-                    defer { isDone.signal() }
-                    try await Self.editPast(holder: "versiongate_planner")
-                }
-                isDone.wait()
+                session.hold { try await Self.editPast(holder: "versiongate_planner") }
             }
         }
         #expect(try await owner.query("SELECT title FROM rules").value(as: String.self) == "v")
@@ -77,12 +65,7 @@ struct PlannerTests {
         let owner = try await TestDatabase.current.connect()
         try await reader.transaction { session in
             try session.execute("SELECT FROM rules")
-            let isDone = DispatchSemaphore(value: 0)
-            Task {
-                defer { isDone.signal() }
-                try await Self.expectReader("versiongate_viewer", owner)
-            }
-            isDone.wait()
+            session.hold { try await Self.expectReader("versiongate_viewer", owner) }
         }
     }
 

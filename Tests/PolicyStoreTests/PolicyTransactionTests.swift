@@ -1,4 +1,3 @@
-import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
@@ -85,12 +84,9 @@ struct PolicyTransactionTests {
             }
             if isFirst {
                 // The state that was read before this is no longer the one that the edit is judged in.
-                let ended = DispatchSemaphore(value: 0)
-                Task.detached {
-                    _ = try? await database.psql("UPDATE rules SET lockout = true, versions = '<1'")
-                    ended.signal()
+                editor.session.hold {
+                    _ = try await database.psql("UPDATE rules SET lockout = true, versions = '<1'")
                 }
-                ended.wait()
             }
             try editor.update(where: [.init(\Rule.key, "k")], set: [.init(\.title, "u")])
         }

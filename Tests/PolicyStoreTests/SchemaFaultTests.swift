@@ -30,39 +30,6 @@ struct SchemaFaultTests {
         }
     }
 
-    /// As in a database that pg_upgrade brought from PostgreSQL 14.
-    private static let upgraded = """
-        ALTER SCHEMA public OWNER TO versiongate; GRANT CREATE ON SCHEMA public TO PUBLIC;
-        """
-
-    /// The statements in a hint that says what a superuser has to run.
-    private func statements(_ hint: String) throws -> String {
-        let start = try #require(hint.range(of: "run: "))
-        return String(hint[start.upperBound...])
-    }
-
-    @Test("The rights are refused where everybody may create in schema public, with statements that correct it")
-    func refusesAnOpenSchema() async throws {
-        try await withOwner("CREATEROLE") { server, superuser, owner in
-            try await superuser.execute(Self.upgraded)
-            let refusal = await #expect(throws: PostgresError.self) { try await migrator.migrate(owner) }
-            #expect(refusal?.message == "everybody may create objects in schema public, and so act as test_alice")
-            #expect(try await migrator.status(owner).applied == [])
-            try await superuser.execute(try statements(refusal?.hint ?? ""))
-            #expect(try await migrator.migrate(owner) == Migration.all.map(\.name))
-            #expect(try await migrator.faults(owner).filter(\.isDangerous) == [])
-
-            // What is opened later is found later, and stops nobody from reading.
-            try await superuser.execute(Self.upgraded)
-            let server = try await server.connect(user: "versiongate_server")
-            #expect(try await PolicyReader.policy(server).rules == [])
-            #expect(try await migrator.faults(server).filter(\.isDangerous).count == 1)
-            let later = await #expect(throws: SchemaError.self) { try await migrator.migrate(owner) }
-            #expect(later?.description.contains("ALTER SCHEMA public OWNER TO test_alice; REVOKE CREATE") == true)
-            await server.close()
-        }
-    }
-
     @Test("The rights to make roles may be missing: then all the statements are said at once")
     func namesAllMissingRoles() async throws {
         try await withOwner("") { _, superuser, owner in

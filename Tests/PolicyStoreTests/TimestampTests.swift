@@ -44,8 +44,8 @@ struct TimestampTests {
     func refusesOtherValues() async throws {
         let connection = try await TestDatabase.current.connect()
         let refused = [
-            ("'infinity'::timestamptz", "it is infinity, which is no point in time"),
-            ("'-infinity'::timestamptz", "it is -infinity, which is no point in time"),
+            ("'infinity'::timestamptz", "it is infinity, which is not a point in time"),
+            ("'-infinity'::timestamptz", "it is -infinity, which is not a point in time"),
             ("'2026-01-01'::timestamp", "it has the type timestamp without time zone where a timestamp is wanted"),
         ]
         for (sql, fault) in refused {

@@ -1,7 +1,5 @@
 import Foundation
 import Postgres
-import Subprocess
-import SystemPackage
 import TestDatabase
 import TestRandom
 import TestSystem
@@ -9,14 +7,6 @@ import Testing
 
 @Suite("Backup", .whole)
 struct BackupTests {
-    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
-    private static let insertRule = """
-        INSERT INTO apps (bundle) VALUES ('com.example.doto');
-        INSERT INTO rules (key, bundle, versions, title, text, enabled)
-        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', 'as backed up', true);
-        """
-
     /// A PostgreSQL of the test's own with versiongate's schema, as its superuser.
     private func withServer(_ body: (OwnServer, DatabaseScript) async throws -> Void) async throws {
         try await OwnServer.with(isMigrated: true) { server in
@@ -37,8 +27,8 @@ struct BackupTests {
             try await StateFolder.with { folder in
                 let binary = BuiltBinary(environment: ["DATABASE_URL": postgres.url(user: "versiongate_server")])
                 try await ServingBinary.run(binary) { server in
-                    try await execute(Self.insertRule, on: postgres, user: "versiongate_admin")
-                    try await server.check(Self.client) { $0.contains("as backed up") }
+                    try await execute(UpdateRule.rows, on: postgres, user: "versiongate_admin")
+                    try await server.check(UpdateRule.client) { $0.contains("1.2 is there") }
                     let count = try await SteadyChecks.at([server.publicURL]) {
                         let backup = try await script.run("backup", "\(folder.path)/backup")
                         #expect(backup.status == 0, "\(backup.errors)")
@@ -52,17 +42,17 @@ struct BackupTests {
                             restore.output.contains("Restored revision 1 into restored, which belongs to versiongate.")
                         )
                         #expect(restore.output.contains(/0018_roles +applied/))
-                        let before = try await server.check(Self.client)
+                        let before = try await server.check(UpdateRule.client)
                         #expect(before.contains("after the backup"))
 
                         let swap = try await script.run("swap", "versiongate", "restored")
                         #expect(swap.status == 0, "\(swap.errors)")
-                        try await server.check(Self.client) { $0.contains("as backed up") }
+                        try await server.check(UpdateRule.client) { $0.contains("1.2 is there") }
                         try await edit("after the restore", on: postgres, seenOn: server)
 
                         let back = try await script.run("swap", "versiongate", "restored")
                         #expect(back.status == 0, "\(back.errors)")
-                        try await server.check(Self.client) { $0.contains("after the backup") }
+                        try await server.check(UpdateRule.client) { $0.contains("after the backup") }
                         try await edit("after the way back", on: postgres, seenOn: server)
                     }
                     #expect(count.failures.isEmpty, "of \(count.sent) checks")
@@ -73,7 +63,7 @@ struct BackupTests {
 
     private func edit(_ text: String, on postgres: OwnServer, seenOn server: ServingBinary) async throws {
         try await execute("UPDATE rules SET text = '\(text)'", on: postgres, user: "versiongate_admin")
-        try await server.check(Self.client) { $0.contains(text) }
+        try await server.check(UpdateRule.client) { $0.contains(text) }
     }
 
     @Test(
@@ -81,7 +71,7 @@ struct BackupTests {
     )
     func swapsUnderAStandby() async throws {
         try await withServer { primary, script in
-            try await execute(Self.insertRule, on: primary, user: "versiongate_admin")
+            try await execute(UpdateRule.rows, on: primary, user: "versiongate_admin")
             try await StateFolder.with { folder in
                 let backup = try await script.run("backup", "\(folder.path)/backup")
                 try #require(backup.status == 0, "\(backup.errors)")
@@ -90,7 +80,7 @@ struct BackupTests {
                 try await StandbyServer.with(of: primary) { standby in
                     let address = standby.configuration(user: "versiongate_server").connectionString
                     try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": address])) { server in
-                        try await server.check(Self.client) { $0.contains("as backed up") }
+                        try await server.check(UpdateRule.client) { $0.contains("1.2 is there") }
                         let swap = try await script.run("swap", "versiongate", "restored")
                         try #require(swap.status == 0, "\(swap.errors)")
                         try await execute("UPDATE rules SET text = 'swapped'", on: primary, user: "versiongate_admin")
@@ -102,7 +92,7 @@ struct BackupTests {
                             try await connection.query(count).value(as: Int64.self) > 0
                         }
                         await connection.close()
-                        try await server.check(Self.client) { $0.contains("swapped") }
+                        try await server.check(UpdateRule.client) { $0.contains("swapped") }
                     }
                 }
             }
@@ -112,7 +102,7 @@ struct BackupTests {
     @Test("A new cluster gets the roles with their members, settings and passwords, whatever large objects there are")
     func restoresIntoANewCluster() async throws {
         try await withServer { old, script in
-            try await execute(Self.insertRule, on: old, user: "versiongate_admin")
+            try await execute(UpdateRule.rows, on: old, user: "versiongate_admin")
             // Where a superuser migrated, large objects are for those alone whom somebody lets make them.
             try await execute(
                 "GRANT EXECUTE ON FUNCTION lo_create(oid) TO versiongate_server", on: old, user: "versiongate"
@@ -149,7 +139,7 @@ struct BackupTests {
                     let rules = try await BuiltBinary(
                         environment: ["DATABASE_URL": new.url(user: "versiongate_admin") + "&dbname=restored"]
                     ).run("rule list --format json")
-                    #expect(rules.output.contains("as backed up"), "\(rules.errors)")
+                    #expect(rules.output.contains("1.2 is there"), "\(rules.errors)")
                 }
             }
         }
@@ -191,13 +181,10 @@ struct BackupTests {
                 let commands = blocks.map(\.text).joined()
                     .replacing("postgresql://versiongate_owner@db.example.com/versiongate", with: postgres.url())
                     .replacing("/var/backups/versiongate", with: folder.path)
-                let result = try await Subprocess.run(
-                    .name("bash"), arguments: ["-euo", "pipefail", "-c", commands],
-                    workingDirectory: FilePath(RepositoryFile.url("").path), output: .string(limit: 1 << 20),
-                    error: .string(limit: 1 << 20)
-                )
-                #expect(result.terminationStatus.isSuccess, "\(commands)\n\(result.standardError)")
-                #expect(result.standardOutput.contains("versiongate is what restored was"))
+                let result = try await BuiltBinary(environment: [:])
+                    .shell("set -euo pipefail; cd '\(RepositoryFile.url("").path)'\n\(commands)")
+                #expect(result.status == 0, "\(commands)\n\(result.errors)")
+                #expect(result.output.contains("versiongate is what restored was"))
             }
         }
     }
@@ -268,7 +255,7 @@ struct BackupTests {
                 let asOwner = DatabaseScript(databaseURL: postgres.url(user: "versiongate_admin") + "&user=versiongate")
                 let nowhere = DatabaseScript(databaseURL: "host=\(folder.path) user=versiongate dbname=versiongate")
                 let refused: [(script: DatabaseScript, words: [String], says: String)] = [
-                    (script, ["backup", backup], "is there already. Name a new folder: \(backup)-2"),
+                    (script, ["backup", backup], "already exists. Name a new folder: \(backup)-2"),
                     (
                         server, ["backup", "\(folder.path)/new"],
                         "log in as the owner of the database, or as a role made by"

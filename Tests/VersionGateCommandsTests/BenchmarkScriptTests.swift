@@ -1,6 +1,4 @@
 import Foundation
-import Subprocess
-import SystemPackage
 import TestRandom
 import TestSystem
 import Testing
@@ -36,13 +34,9 @@ struct BenchmarkScriptTests {
         ]
     )
     func refusesArguments(words: String, fault: String) async throws {
-        let result = try await run(
-            .path(FilePath(RepositoryFile.url("script/bench").path)),
-            arguments: Arguments(words.split(separator: " ").map(String.init)), output: .string(limit: 65_536),
-            error: .string(limit: 65_536)
-        )
-        #expect(result.terminationStatus == .exited(1))
-        #expect(result.standardOutput == "")
-        #expect(result.standardError == "script/bench: \(fault)\n")
+        let script = RepositoryFile.url("script/bench").path
+        let result = try await BuiltBinary(environment: [:]).shell("'\(script)' \(words)")
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(result.errors == "script/bench: \(fault)\n")
     }
 }

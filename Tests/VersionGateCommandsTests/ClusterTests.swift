@@ -6,14 +6,6 @@ import Testing
 
 @Suite("Clusters", .whole)
 struct ClusterTests {
-    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
-    private static let insertRule = """
-        INSERT INTO apps (bundle) VALUES ('com.example.doto');
-        INSERT INTO rules (key, bundle, versions, title, text, enabled)
-        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', 'Edit 0', true);
-        """
-
     /// Makes one edit after the other, each once all servers answer the one before.
     ///
     /// - Returns: The median of the times from a commit until the last server answered with the edit.
@@ -28,7 +20,7 @@ struct ClusterTests {
             try await connection.query("UPDATE rules SET text = $1", [name])
             let commit = ContinuousClock.now
             for server in servers {
-                try await server.check(Self.client) { $0.contains("\"\(name)\"") }
+                try await server.check(UpdateRule.client) { $0.contains("\"\(name)\"") }
             }
             times.append(.now - commit)
         }
@@ -42,7 +34,7 @@ struct ClusterTests {
         try await ServingBinary.run(binary) { first in
             try await ServingBinary.run(binary) { second in
                 let admin = try await database.connect(user: "versiongate_admin")
-                try await admin.execute(Self.insertRule)
+                try await admin.execute(UpdateRule.rows)
                 let time = try await edit(["one", "two", "three"], by: admin, seenOn: [first, second])
                 print("two servers: an edit was live on both after \(time)")
                 await admin.close()
@@ -89,7 +81,7 @@ struct ClusterTests {
     private func failOver(_ primary: OwnServer, _ standby: StandbyServer, _ servers: [ServingBinary]) async throws {
         let count = try await SteadyChecks.at(servers.map(\.publicURL)) {
             let before = try await primary.connect(user: "versiongate_admin")
-            try await before.execute(Self.insertRule)
+            try await before.execute(UpdateRule.rows)
             let replicated = try await edit(["one", "two", "three", "four", "five"], by: before, seenOn: servers)
             print("a primary and a standby: an edit was live on both after \(replicated)")
             await before.close()
@@ -115,7 +107,7 @@ struct ClusterTests {
         try await PgBouncer.with(database) { bouncer in
             let log = try await run(bouncer.url(user: "versiongate_server")) { server in
                 let direct = try await database.connect(user: "versiongate_admin")
-                try await direct.execute(Self.insertRule)
+                try await direct.execute(UpdateRule.rows)
                 let time = try await edit(["one", "two", "three", "four", "five"], by: direct, seenOn: [server])
                 print("PgBouncer: an edit was live after \(time)")
                 await direct.close()
@@ -124,7 +116,7 @@ struct ClusterTests {
                 for line in ["rule disable update", "history", "rule list", "migrate --status"] {
                     try await admin.succeed(line)
                 }
-                try await server.check(Self.client) { $0 == #"{"messages":[]}"# }
+                try await server.check(UpdateRule.client) { $0 == UpdateRule.nothing }
             }
             #expect(log.contains("a pooler stands in between"), "\(log)")
             let connection = try await database.connect()

@@ -1,6 +1,5 @@
 import Foundation
 import Postgres
-import Subprocess
 import TestDatabase
 import TestRandom
 import TestSystem

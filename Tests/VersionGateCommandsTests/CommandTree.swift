@@ -41,11 +41,13 @@ struct CommandTree: Decodable, Sendable {
 
     let command: Command
 
-    /// Reads the tree.
-    static func read() async throws -> CommandTree {
+    private static let tree = Task {
         let help = try await BuiltBinary(environment: [:]).run("--experimental-dump-help")
         return try JSONDecoder().decode(CommandTree.self, from: Data(help.output.utf8))
     }
+
+    /// The tree, which is read once.
+    static func read() async throws -> CommandTree { try await tree.value }
 
     /// Every command that does something, but those of the argument parser itself.
     var leaves: [Leaf] { all.filter { $0.command.subcommands?.isEmpty ?? true } }

@@ -1,5 +1,4 @@
 import Foundation
-import Subprocess
 import TestRandom
 import Testing
 
@@ -43,12 +42,8 @@ struct CompletionTests {
     private func bash(_ script: String) async throws -> String {
         let folder = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-        let result = try await run(
-            .name("bash"), arguments: ["--noprofile", "--norc", "-c", script],
-            environment: BuiltBinary(environment: [:]).subprocessEnvironment.updating(["PATH": path]),
-            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
-        )
-        try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
-        return result.standardOutput
+        let result = try await BuiltBinary(environment: ["PATH": path]).shell(script)
+        try #require(result.status == 0, "\(result.errors)")
+        return result.output
     }
 }

@@ -1,11 +1,10 @@
 import Foundation
 import Postgres
-import Subprocess
-import SystemPackage
 import TestDatabase
 import TestRandom
 import TestSystem
 import Testing
+import UpdatePolicy
 import Yams
 
 @Suite("Compose", .whole)
@@ -68,11 +67,9 @@ struct ComposeTests {
             // Compose reads $$ as $, and refuses a $ alone that names nothing.
             let text = try #require(config["content"])
             #expect(text.replacing("$$", with: "").contains("$") == false, "\(name) has a $ that Compose would replace")
-            let result = try await Subprocess.run(
-                .name("bash"), arguments: ["-n"], input: .string(text.replacing("$$", with: "$")), output: .discarded,
-                error: .string(limit: 1 << 16)
-            )
-            #expect(result.terminationStatus.isSuccess, "\(name): \(result.standardError)")
+            let script = text.replacing("$$", with: "$").shellWord
+            let result = try await BuiltBinary(environment: [:]).shell("bash -n -c \(script)")
+            #expect(result.status == 0, "\(name): \(result.errors)")
         }
     }
 
@@ -101,10 +98,8 @@ struct ComposeTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
             var made: [[String]] = []
             for _ in 1...2 {
-                let result = try await DeploymentTests.run(
-                    [script],
-                    environment: ["PATH": "\(folder.path):/usr/bin:/bin"]
-                )
+                let result = try await BuiltBinary(environment: ["PATH": "\(folder.path):/usr/bin:/bin"])
+                    .shell("bash '\(script)'")
                 let passwords = try Self.roles.map {
                     try String(contentsOfFile: "\(folder.path)/\($0)/password", encoding: .utf8)
                 }
@@ -129,10 +124,8 @@ struct ComposeTests {
                 for (role, password) in zip(Self.roles, ["a", "b' \\c", "d"]) {
                     try password.write(toFile: "\(folder.path)/\(role)/password", atomically: true, encoding: .utf8)
                 }
-                let result = try await DeploymentTests.run(
-                    [script],
-                    environment: environment.merging(["PGPORT": "\(server.port)"]) { $1 }
-                )
+                let variables = environment.merging(["PGPORT": "\(server.port)"]) { $1 }
+                let result = try await BuiltBinary(environment: variables).shell("bash '\(script)'")
                 #expect(result.status == 0, "\(result.errors)")
             }
             let connection = try await server.connect()
@@ -172,12 +165,9 @@ struct ComposeTests {
             try "b' \\c\n".write(toFile: secret, atomically: true, encoding: .utf8)
             try "".write(toFile: "\(folder.path)/empty", atomically: true, encoding: .utf8)
             func run(_ environment: [String: String]) async throws -> BuiltBinary.Result {
-                try await DeploymentTests.run(
-                    [RepositoryFile.url("deploy/entrypoint").path, "serve"],
-                    environment: ["PATH": "\(folder.path):/usr/bin:/bin", "DATABASE_URL": "x"].merging(environment) {
-                        $1
-                    }
-                )
+                let variables = ["PATH": "\(folder.path):/usr/bin:/bin", "DATABASE_URL": "x"]
+                return try await BuiltBinary(environment: variables.merging(environment) { $1 })
+                    .shell("bash '\(RepositoryFile.url("deploy/entrypoint").path)' serve")
             }
             #expect(try await run(["PGPASSWORD_FILE": secret]).output == "serve x b' \\c \n")
             for (variables, words) in [

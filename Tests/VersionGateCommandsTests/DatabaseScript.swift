@@ -1,7 +1,6 @@
 import Foundation
-import Subprocess
-import SystemPackage
 import TestSystem
+import UpdatePolicy
 
 /// `script/database`, run as somebody who operates the database would.
 struct DatabaseScript: Sendable {
@@ -26,18 +25,10 @@ struct DatabaseScript: Sendable {
     ) async throws -> BuiltBinary.Result {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let built = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
-        var variables: [Environment.Key: String?] = [
-            "DATABASE_URL": databaseURL,
-            "PATH": [programs, built, path].compactMap { $0 }.joined(separator: ":"),
-        ]
-        for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
-        let result = try await Subprocess.run(
-            .path(FilePath(RepositoryFile.url("script/database").path)), arguments: Arguments(arguments),
-            environment: .inherit.updating(variables), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
-        )
-        guard case .exited(let status) = result.terminationStatus else {
-            return BuiltBinary.Result(status: -1, output: result.standardOutput, errors: result.standardError)
-        }
-        return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
+        var variables = environment
+        variables["DATABASE_URL"] = variables["DATABASE_URL"] ?? databaseURL
+        variables["PATH"] = [programs, built, path].compactMap { $0 }.joined(separator: ":")
+        let words = ([RepositoryFile.url("script/database").path] + arguments).map(\.shellWord)
+        return try await BuiltBinary(environment: variables).shell(words.joined(separator: " "))
     }
 }

@@ -1,7 +1,5 @@
 import Foundation
 import Postgres
-import Subprocess
-import SystemPackage
 import TestDatabase
 import TestRandom
 import TestSystem
@@ -24,17 +22,10 @@ struct DeploymentTests {
                     .replacing(#/\n#(?<setting>[A-Z][A-Za-z]+=)/#) { "\n\($0.setting)" }
                 try unit.write(toFile: "\(folder.path)/\(name)", atomically: true, encoding: .utf8)
             }
-            let result = try await Subprocess.run(
-                .path(FilePath(analyze)),
-                arguments: [
-                    "verify", "--man=no", "\(folder.path)/versiongate.service", "\(folder.path)/versiongate.socket",
-                ],
-                output: .string(limit: 1 << 16),
-                error: .string(limit: 1 << 16)
-            )
-            #expect(result.terminationStatus.isSuccess)
-            let complaints = (result.standardOutput + result.standardError).split(separator: "\n")
-                .filter { $0.contains("versiongate.") }
+            let units = "'\(folder.path)/versiongate.service' '\(folder.path)/versiongate.socket'"
+            let result = try await BuiltBinary(environment: [:]).shell("'\(analyze)' verify --man=no \(units) 2>&1")
+            #expect(result.status == 0)
+            let complaints = result.output.split(separator: "\n").filter { $0.contains("versiongate.") }
             #expect(complaints.isEmpty, "\(complaints)")
         }
     }
@@ -70,11 +61,9 @@ struct DeploymentTests {
             #expect(!configuration.contains("listen 8080"))
             let file = "\(folder)/nginx.conf"
             try configuration.write(toFile: file, atomically: true, encoding: .utf8)
-            let result = try await Subprocess.run(
-                .path(FilePath(try #require(Nginx.program))), arguments: ["-t", "-p", folder, "-c", file],
-                output: .string(limit: 1 << 16), error: .string(limit: 1 << 16)
-            )
-            #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+            let nginx = try #require(Nginx.program)
+            let result = try await BuiltBinary(environment: [:]).shell("'\(nginx)' -t -p '\(folder)' -c '\(file)'")
+            #expect(result.status == 0, "\(result.errors)")
         }
     }
 
@@ -99,10 +88,8 @@ struct DeploymentTests {
                 for (number, address) in [(0, server.url()), (2, url("test_alice"))] {
                     if number == 2 {
                         let path = URL(fileURLWithPath: BuiltBinary.path).deletingLastPathComponent().path
-                        let result = try await Self.run(
-                            ["-euo", "pipefail", "-c", steps[1]],
-                            environment: ["PATH": "\(path):/usr/bin:/bin"]
-                        )
+                        let result = try await BuiltBinary(environment: ["PATH": "\(path):/usr/bin:/bin"])
+                            .shell("set -euo pipefail\n\(steps[1])")
                         #expect(result.status == 0, "\(result.errors)")
                         #expect(result.output.contains("0018_roles"))
                         #expect(!result.output.contains("REVOKE"), "\(result.output)")
@@ -110,13 +97,8 @@ struct DeploymentTests {
                     let script = "\(folder.path)/\(number).sql"
                     try steps[number].write(toFile: script, atomically: true, encoding: .utf8)
                     // Without a terminal psql reads the passwords from standard input.
-                    let result = try await Self.run(
-                        [
-                            "-c", "yes secret | setsid --wait psql --no-psqlrc --set=ON_ERROR_STOP=1 -f \"$@\"", "psql",
-                            script, "--dbname=\(address)",
-                        ],
-                        environment: [:]
-                    )
+                    let psql = "psql --no-psqlrc --set=ON_ERROR_STOP=1 -f '\(script)' --dbname='\(address)'"
+                    let result = try await BuiltBinary(environment: [:]).shell("yes secret | setsid --wait \(psql)")
                     #expect(result.status == 0, "\(result.errors)")
                 }
             }
@@ -141,23 +123,18 @@ struct DeploymentTests {
     @Test("The health check of the image ends with 0 for 200 alone", .migratedDatabase)
     func checksHealth() async throws {
         let url = TestDatabase.current.url(user: "versiongate_server")
-        let script = FilePath(RepositoryFile.url("deploy/healthcheck").path)
-        let status = { @Sendable (path: String, port: Int?) async throws -> TerminationStatus in
-            try await Subprocess.run(
-                .path(script), arguments: [path],
-                environment: .inherit.updating(["VERSIONGATE_MANAGEMENT_PORT": port.map(String.init)]),
-                output: .discarded, error: .discarded
-            ).terminationStatus
+        let script = RepositoryFile.url("deploy/healthcheck").path
+        let status = { @Sendable (path: String, port: Int) async throws -> Int in
+            let port = BuiltBinary(environment: ["VERSIONGATE_MANAGEMENT_PORT": "\(port)"])
+            return try await port.shell("'\(script)' \(path)").status
         }
         try await ServingBinary.run(BuiltBinary(environment: ["DATABASE_URL": url])) { server in
-            let port = URL(string: server.managementURL)?.port
-            for (path, wanted) in [("/live", 0), ("/ready", 0), ("/nowhere", 1)] as [(String, Int32)] {
-                let ending = try await status(path, port)
-                #expect(ending == .exited(wanted), "\(path)")
+            let port = try #require(URL(string: server.managementURL)?.port)
+            for (path, wanted) in [("/live", 0), ("/ready", 0), ("/nowhere", 1)] {
+                #expect(try await status(path, port) == wanted, "\(path)")
             }
         }
-        let ending = try await status("/live", try await FreePort.choose())
-        #expect(ending == .exited(1))
+        #expect(try await status("/live", FreePort.choose()) == 1)
     }
 
     /// The pages of the repository for people, by their paths in it.
@@ -209,21 +186,6 @@ struct DeploymentTests {
             anchors.insert(kept.replacing(" ", with: "-"))
         }
         return anchors
-    }
-
-    /// Runs bash.
-    static func run(
-        _ arguments: [String],
-        environment: [String: String]
-    ) async throws -> BuiltBinary.Result {
-        var variables: [Environment.Key: String?] = [:]
-        for (name, value) in environment { variables[Environment.Key(rawValue: name)!] = value }
-        let result = try await Subprocess.run(
-            .name("bash"), arguments: Arguments(arguments), environment: .inherit.updating(variables),
-            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16)
-        )
-        guard case .exited(let status) = result.terminationStatus else { throw CompanionError("bash was killed") }
-        return BuiltBinary.Result(status: Int(status), output: result.standardOutput, errors: result.standardError)
     }
 
     @Test("The image says nothing of the management listener to what publishes all ports")

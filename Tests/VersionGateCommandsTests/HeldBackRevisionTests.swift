@@ -7,18 +7,10 @@ import Testing
 
 @Suite("Held back revisions", .whole, .migratedDatabase)
 struct HeldBackRevisionTests {
-    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
-    private static let rows = """
-        INSERT INTO apps (bundle) VALUES ('com.example.doto');
-        INSERT INTO rules (key, bundle, versions, title, text, enabled)
-        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', true);
-        """
     /// A rule whose message ends a debug build that is told so.
     private static let killer = """
         INSERT INTO rules (key, bundle, title, text, enabled) VALUES ('killer', 'com.example.doto', 't', 'x', true);
         """
-    private static let answer = #"{"messages":[{"id":"update","title":"Please update","text":"1.2 is there."}]}"#
-
     /// - Parameter seconds: How long a policy is on trial.
     @discardableResult
     private static func run(
@@ -41,29 +33,16 @@ struct HeldBackRevisionTests {
     /// Asks until a check fails.
     private static func askUntilItEnds(_ server: ServingBinary) async throws {
         try await Poll.until("the end of the server") {
-            (try? await server.check(client)) == nil
-        }
-    }
-
-    private static func deaths(in folder: StateFolder) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasPrefix("policy-trial.") }.map { "\(folder.path)/\($0)" }
-    }
-
-    /// Has the servers that died have died so many seconds earlier.
-    private static func age(_ folder: StateFolder, by seconds: TimeInterval) throws {
-        for path in try deaths(in: folder) {
-            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
-            try FileManager.default.setAttributes([.modificationDate: try #require(date) - seconds], ofItemAtPath: path)
+            (try? await server.check(UpdateRule.client)) == nil
         }
     }
 
     /// Somebody kills servers while they have what is newest on trial.
     private static func die(_ times: Int, in folder: StateFolder) async throws {
         for _ in 0..<times {
-            try age(folder, by: 5)
+            try folder.age(by: 5)
             let ending = try await run(folder, trial: "1000") { server in
-                _ = try await server.check(client)
+                _ = try await server.check(UpdateRule.client)
                 kill(server.processIdentifier, SIGKILL)
             }
             #expect(ending.status == nil)
@@ -79,14 +58,14 @@ struct HeldBackRevisionTests {
     @Test("A revision that ends servers costs each two checks, then the one before answers, and the next edit is taken")
     func holdsBack() async throws {
         let database = TestDatabase.current
-        try await database.edit(Self.rows)
+        try await database.edit(UpdateRule.rows)
         try await StateFolder.with { first in
             try await StateFolder.with { second in
                 for (number, folder) in [first, second].enumerated() {
                     // The first death of each: the edit arrives while it runs.
                     let ending = try await Self.run(folder) { server in
                         if number == 0 {
-                            try await server.check(Self.client) { $0 == Self.answer }
+                            try await server.check(UpdateRule.client) { $0 == UpdateRule.answer }
                             try await Self.fallBack(in: folder)
                             try await database.edit(Self.killer)
                         }
@@ -102,14 +81,14 @@ struct HeldBackRevisionTests {
                     }
                 }
                 for folder in [first, second] {
-                    try Self.age(folder, by: 5)
+                    try folder.age(by: 5)
                     let ending = try await Self.run(folder) { server in try await Self.askUntilItEnds(server) }
                     #expect(ending.status == nil)
                 }
                 let before = try await database.connect().query("SELECT max(id) FROM changes").value(as: Int64.self)
                 for folder in [first, second] {
                     let ending = try await Self.run(folder) { server in
-                        #expect(try await server.check(Self.client) == Self.answer)
+                        #expect(try await server.check(UpdateRule.client) == UpdateRule.answer)
                         try await Self.expectSaid(server, before)
                     }
                     #expect(ending.status == 0, "\(ending.errors)")
@@ -165,9 +144,7 @@ struct HeldBackRevisionTests {
             try await database.edit("UPDATE rules SET title = 'Update now'")
             try await Self.die(2, in: folder)
             // The older of both counts for some seconds more.
-            for (name, seconds) in zip(try Self.deaths(in: folder), [580.0, 570]) {
-                try FileManager.default.setAttributes([.modificationDate: Date() - seconds], ofItemAtPath: name)
-            }
+            try folder.setDeaths([580, 570])
             let ending = try await Self.run(folder) { server in
                 try await server.check(Self.locked) { $0.contains("Update now") && $0.contains("lockout") }
                 let ready = try await server.management("/ready").body
@@ -175,7 +152,7 @@ struct HeldBackRevisionTests {
             }
             #expect(ending.errors.contains("A revision that ends servers is held back"), "\(ending.errors)")
             try await Self.die(2, in: folder)
-            try Self.age(folder, by: 3_000_000)
+            try folder.age(by: 3_000_000)
             let later = try await Self.run(folder) { server in
                 let answer = try await server.check(Self.locked)
                 #expect(answer.contains("Update now") && answer.contains("lockout"), "\(answer)")
@@ -241,15 +218,13 @@ struct HeldBackRevisionTests {
 
     private static func expectNextEdit(_ folder: StateFolder) async throws {
         let ending = try await run(folder) { server in
-            #expect(try await server.check(client) == answer)
+            #expect(try await server.check(UpdateRule.client) == UpdateRule.answer)
             try await BuiltBinary(TestDatabase.current).succeed("undo --yes")
             _ = try await server.ready { !$0.contains("heldBackRevision") }
-            #expect(try await server.check(client) == answer)
+            #expect(try await server.check(UpdateRule.client) == UpdateRule.answer)
             #expect(try await server.management("/metrics").body.contains("versiongate_policy_held_back 0\n"))
             try await Poll.until("deaths that are forgotten") {
-                try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
-                    !$0.hasPrefix("policy-trial.")
-                }
+                folder.deaths.isEmpty
             }
         }
         #expect(ending.status == 0)

@@ -135,7 +135,7 @@ struct HistoryFollowTests {
         }
         #expect(ending.ids == [1, 4, 3])
         #expect(
-            ending.lines[2].contains("Warning: the history of the database is another one than before")
+            ending.lines[2].contains("Warning: the history of the database is not the one from before")
                 && ending.lines[2].contains("followed from change 2 on"),
             "\(ending.lines)"
         )
@@ -158,7 +158,7 @@ struct HistoryFollowTests {
             ("--follow --until now", 64, "--follow does not end at a time; leave --until out."),
             ("--follow --since -1h --after 1", 64, "leave out --after or --since"),
             ("--after -1", 64, "--after"),
-            ("--follow --after 7", 1, "there is no change 7 to go on from; the newest is 0"),
+            ("--follow --after 7", 1, "there is no change 7 to continue from; the newest is 0"),
         ]
     )
     func refusals(_ options: String, _ status: Int, _ words: String) async throws {

@@ -4,8 +4,8 @@ import NIOPosix
 import TestDatabase
 import TestRandom
 import Testing
-import UpdatePolicy
 
+@testable import UpdatePolicy
 @testable import VersionGateCommands
 
 @Suite("Hostile text", .whole)

@@ -7,15 +7,13 @@ import Testing
 
 @Suite("Server lifecycle", .whole)
 struct LifecycleTests {
-    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
     @Test("A shutdown begins with /ready, ends the public listener once it has answered, and the management one last")
     func shutsDownInOrder() async throws {
         let ending = try await ServingBinary.run(.withoutDatabase(), arguments: ["--drain-seconds", "5"]) { server in
             let publicPort = try #require(URL(string: server.publicURL)?.port)
             // The first half of a request whose second half comes late, and of one whose second half never comes.
             let half = """
-                POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: \(Self.client.utf8.count)\r\n\r\n\(Self.client.prefix(10))
+                POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: \(UpdateRule.client.utf8.count)\r\n\r\n\(UpdateRule.client.prefix(10))
                 """
             let (late, lateParts) = AsyncStream.makeStream(of: String.self)
             lateParts.yield(half)
@@ -32,7 +30,7 @@ struct LifecycleTests {
 
             try await Poll.until("the public listener to close") { await !FreePort.isOpen(publicPort) }
             #expect(try await server.management("/ready").status == 503, "the management listener is still there")
-            lateParts.yield(String(Self.client.dropFirst(10)))
+            lateParts.yield(String(UpdateRule.client.dropFirst(10)))
             lateParts.finish()
             let response = try await answer
             #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(response)")
@@ -71,7 +69,7 @@ struct LifecycleTests {
             "DATABASE_URL": "postgresql://127.0.0.1:1/nothing", "NOTIFY_SOCKET": "/nowhere/notify",
         ])
         let ending = try await ServingBinary.run(binary) { server in
-            let answer = try await server.check(Self.client)
+            let answer = try await server.check(UpdateRule.client)
             #expect(answer == #"{"messages":[]}"#)
         }
         #expect(ending.status == 0)
@@ -98,7 +96,7 @@ struct LifecycleTests {
                     publicURL: "http://127.0.0.1:\(port)", managementURL: "", processIdentifier: 0
                 )
                 try await Poll.until("the socket to listen") { await FreePort.isOpen(port) }
-                let answer = try await server.check(Self.client)
+                let answer = try await server.check(UpdateRule.client)
                 #expect(answer == #"{"messages":[]}"#)
             }
         }
@@ -122,7 +120,7 @@ struct LifecycleTests {
         let steady = BuiltBinary.server()
         let ports = (try await FreePort.choose(), try await FreePort.choose())
         try await ServingBinary.run(steady, arguments: ["--port", "\(ports.0)"]) { server in
-            try await server.check(Self.client) { $0.contains("steady") }
+            try await server.check(UpdateRule.client) { $0.contains("steady") }
             try await Nginx.run(inFrontOf: ports) { port in
                 let address = "http://127.0.0.1:\(port)"
                 let proxy = ServingBinary(publicURL: address, managementURL: "", processIdentifier: 0)
@@ -131,7 +129,7 @@ struct LifecycleTests {
                         // The other server has no database and so no messages, which tells its answers from the others.
                         try await ServingBinary.run(.withoutDatabase(), arguments: ["--port", "\(ports.1)"]) {
                             other in
-                            try await proxy.check(Self.client) { $0 == #"{"messages":[]}"# }
+                            try await proxy.check(UpdateRule.client) { $0 == #"{"messages":[]}"# }
                             kill(other.processIdentifier, signal)
                         }
                     }

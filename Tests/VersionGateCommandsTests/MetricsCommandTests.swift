@@ -6,15 +6,13 @@ import Testing
 
 @Suite("Metrics and logs", .whole, .migratedDatabase)
 struct MetricsCommandTests {
-    private static let check = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
     private let binary = BuiltBinary.server()
 
     @Test("Metrics tell what was asked, what answers and whether the database is there")
     func tellWhatHappens() async throws {
         try await ServingBinary.run(binary) { server in
-            _ = try await server.check(Self.check)
-            _ = try await server.check(Self.check)
+            _ = try await server.check(UpdateRule.client)
+            _ = try await server.check(UpdateRule.client)
             _ = try await server.check(#"{"bundle":"a","version":"2.1.3.alpha.42"}"#)
             let metrics = try await server.management("/metrics")
             #expect(metrics.status == 200)
@@ -33,7 +31,7 @@ struct MetricsCommandTests {
     @Test("Metrics are what promtool accepts", .enabled(if: Promtool.isExpected, "promtool is not on this machine"))
     func areAccepted() async throws {
         try await ServingBinary.run(binary) { server in
-            _ = try await server.check(Self.check)
+            _ = try await server.check(UpdateRule.client)
             try await Promtool.expectSuccess(["check", "metrics"], input: server.management("/metrics").body)
         }
     }
@@ -77,7 +75,7 @@ struct MetricsCommandTests {
     @Test("Metrics say nothing of answers where checks are not counted")
     func tellNothingUncounted() async throws {
         try await ServingBinary.run(binary, arguments: ["--count-interval", "0"]) { server in
-            _ = try await server.check(Self.check)
+            _ = try await server.check(UpdateRule.client)
             let metrics = try await server.management("/metrics").body
             #expect(metrics.contains("versiongate_policy_reload_fault 0\n"))
             for family in ["versiongate_checks_", "versiongate_counts_", "versiongate_rule_"] {
@@ -95,7 +93,7 @@ struct MetricsCommandTests {
             let metadata: [String: String]
         }
         let ending = try await ServingBinary.run(binary, arguments: ["--log-format", "json"]) { server in
-            _ = try await server.check(Self.check)
+            _ = try await server.check(UpdateRule.client)
         }
         let lines = try ending.errors.split(separator: "\n").map { line in
             try JSONDecoder().decode(Line.self, from: Data(line.utf8))

@@ -1,5 +1,4 @@
 import Foundation
-import Subprocess
 import TestDatabase
 import Testing
 import UpdatePolicy
@@ -60,13 +59,19 @@ enum PrintedText {
         return text
     }
 
-    /// The words that a shell makes of a command; nil where it is not one command.
-    static func words(of command: String) async throws -> [String]? {
-        let script = "versiongate() { for word do printf '%s\\037' \"$word\"; done; printf '\\036'; }\n\(command)"
-        let result = try await BuiltBinary(environment: [:]).shell("exec sh -c \(script.shellWord)")
-        let calls = result.output.split(separator: "\u{1E}", omittingEmptySubsequences: false).dropLast()
-        guard result.status == 0, result.errors.isEmpty, calls.count == 1 else { return nil }
-        return calls[0].split(separator: "\u{1F}", omittingEmptySubsequences: false).dropLast().map(String.init)
+    /// The words that a shell makes of each command; nil where it is not one command.
+    static func words(of commands: [String]) async throws -> [[String]?] {
+        // One shell starts all others, as this process is large and starts each slowly.
+        let call = #"versiongate() { printf '\034'; for word do printf '%s\037' "$word"; done; printf '\036'; }"# + "\n"
+        let script = commands.map { "sh -c \"$call\"\($0.shellWord) 2>&1; printf '%s\\035' $?\n" }.joined()
+        let result = try await BuiltBinary(environment: [:]).shell("call=\(call.shellWord)\n\(script)")
+        return result.output.split(separator: "\u{1D}", omittingEmptySubsequences: false).dropLast().map { printed in
+            // What a shell complains of would stand before or behind the call.
+            let parts = printed.split(separator: "\u{1E}", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].first == "\u{1C}", parts[1] == "0" else { return nil }
+            let words = parts[0].dropFirst().split(separator: "\u{1F}", omittingEmptySubsequences: false)
+            return words.dropLast().map(String.init)
+        }
     }
 
     /// Types commands one after the other, the first on the policy of the fixture `notes`: none is wrong usage, nor what a
@@ -78,9 +83,11 @@ enum PrintedText {
             }
             _ = try await stage.answer(step(.fixture("notes"), ""))
             _ = try await stage.answer(step(.file("policy.yaml"), "versiongate: 1\napps: {}\nrules: {}\n...\n"))
-            for command in commands {
-                let typed = filled(command, file: "{folder}/policy.yaml")
-                let words = try #require(try await words(of: typed), "a shell reads \(typed)")
+            let typed = commands.map { filled($0, file: "{folder}/policy.yaml") }
+            let read = try await words(of: typed)
+            try #require(read.count == typed.count)
+            for (typed, words) in zip(typed, read) {
+                let words = try #require(words, "a shell reads \(typed)")
                 #expect(words.contains("--database-url"), "\(typed)")
                 guard words.first != "serve" else { continue }
                 var typing = step(.command, "versiongate " + words.map(\.shellWord).joined(separator: " "))

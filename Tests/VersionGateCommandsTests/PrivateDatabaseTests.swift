@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Private database", .whole)
 struct PrivateDatabaseTests {
-    private static let payload = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
     /// A state folder that is removed afterwards.
     ///
     /// - Parameter isInitialised: Whether it holds a PostgreSQL with versiongate's schema, which does not run.
@@ -62,12 +60,12 @@ struct PrivateDatabaseTests {
                     "--text", "1.2 is there.", "--enable",
                 ])
                 #expect(added.status == 0, "\(added.errors)")
-                try await server.check(Self.payload) { $0.contains("Please update") }
+                try await server.check(UpdateRule.client) { $0.contains("Please update") }
                 let psql = try await versiongate.run(arguments: [
                     "database", "psql", "--", "-c", "UPDATE rules SET title = 'By psql'",
                 ])
                 #expect(psql.status == 0, "\(psql.errors)")
-                try await server.check(Self.payload) { $0.contains("By psql") }
+                try await server.check(UpdateRule.client) { $0.contains("By psql") }
             }
             #expect(ending.status == 0, "\(ending.errors)")
             #expect(try postmaster(directory) == 0)
@@ -81,7 +79,7 @@ struct PrivateDatabaseTests {
             try await ServingBinary.run(versiongate) { server in
                 try await versiongate.run("app add com.example.doto")
                 try await versiongate.run("rule add update --bundle com.example.doto --title One --text X --enable")
-                try await server.check(Self.payload) { $0.contains("One") }
+                try await server.check(UpdateRule.client) { $0.contains("One") }
                 let failures = try await withThrowingTaskGroup(of: Int.self) { group in
                     for task in 0..<8 {
                         group.addTask {
@@ -90,7 +88,7 @@ struct PrivateDatabaseTests {
                                 if task == 0, check == LoadedChecks.count / 40 {
                                     kill(try postmaster(directory), SIGKILL)
                                 }
-                                let answer = try? await server.check(Self.payload)
+                                let answer = try? await server.check(UpdateRule.client)
                                 if answer?.contains("One") != true { failures += 1 }
                             }
                             return failures
@@ -100,7 +98,7 @@ struct PrivateDatabaseTests {
                 }
                 #expect(failures == 0)
                 try await versiongate.succeed("rule edit update --title Two")
-                try await server.check(Self.payload) { $0.contains("Two") }
+                try await server.check(UpdateRule.client) { $0.contains("Two") }
             }
         }
     }

@@ -6,16 +6,6 @@ import Testing
 
 @Suite("Server")
 struct ServeCommandTests {
-    private static let payload2013 = """
-        {"version":"1.1.0","build":"42","platform":"iOS","region":"en_US","bundle":"com.example.doto","platformname":"iphoneos"}
-        """
-
-    private static let insertRule = """
-        INSERT INTO apps (bundle) VALUES ('com.example.doto');
-        INSERT INTO rules (key, bundle, versions, title, text, enabled)
-        VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', true);
-        """
-
     @Test("The server has event loops for checks, and one of its own for the management listener")
     func keepsEventLoopsApart() async throws {
         try await ServingBinary.run(.withoutDatabase()) { server in
@@ -42,7 +32,7 @@ struct ServeCommandTests {
         let database = TestDatabase.current
         try await ServingBinary.run(.server()) { server in
             let admin = try await database.connect()
-            try await admin.execute(Self.insertRule)
+            try await admin.execute(UpdateRule.rows)
             for round in 1...5 {
                 try await admin.execute(
                     """
@@ -51,7 +41,7 @@ struct ServeCommandTests {
                     UPDATE rules SET title = 'Round \(round)';
                     """
                 )
-                try await server.check(Self.payload2013) { $0.contains("Round \(round)") }
+                try await server.check(UpdateRule.client) { $0.contains("Round \(round)") }
             }
         }
     }
@@ -62,7 +52,7 @@ struct ServeCommandTests {
     func startsWithoutADatabase() async throws {
         let binary = BuiltBinary.withoutDatabase()
         try await ServingBinary.run(binary) { server in
-            #expect(try await server.check(Self.payload2013) == #"{"messages":[]}"#)
+            #expect(try await server.check(UpdateRule.client) == UpdateRule.nothing)
             let ready = try await server.management("/ready")
             #expect(ready.status == 503)
             #expect(ready.body.contains("reloadError"))

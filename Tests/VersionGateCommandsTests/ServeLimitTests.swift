@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import Subprocess
 import TestDatabase
 import TestRandom
 import Testing
@@ -9,41 +8,6 @@ import Testing
 struct ServeLimitTests {
     private static let check = #"{"bundle":"a"}"#
     private static let answer = #"{"messages":[]}"#
-
-    @Test(
-        "Settings of the server that cannot be used are wrong usage, and the error says what they may be",
-        arguments: [
-            (["--rate-limit", "fast"], [:], "PER_SECOND"), (["--trusted-proxies", "10.0.0.1/8"], [:], "10.0.0.1/8"),
-            (["--management-names", "http://gate"], [:], "(VERSIONGATE_MANAGEMENT_NAMES) is \"http://gate\""),
-            (["--count-interval", "3601"], [:], "is \"3601\"; it must be a whole number from 0"),
-            (["--count-interval", "soon"], [:], "(VERSIONGATE_COUNT_INTERVAL) is \"soon\""),
-            (["--count-keys=-1"], [:], "(VERSIONGATE_COUNT_KEYS) is \"-1\"; it must be a whole number from 0"),
-            (["--count-days", "0"], [:], "(VERSIONGATE_COUNT_DAYS) is \"0\"; it must be a whole number from 1"),
-            (["--max-connections", "0"], [:], "from 1 to 1000000"),
-            (["--max-connections-per-address=-1"], [:], "from 0 to 1000000"),
-            ([], ["VERSIONGATE_HEADER_TIMEOUT": "soon"], "VERSIONGATE_HEADER_TIMEOUT is \"soon\""),
-            ([], ["VERSIONGATE_BODY_TIMEOUT": "0"], "from 0.1 to 3600"),
-            ([], ["VERSIONGATE_IDLE_TIMEOUT": "inf"], "VERSIONGATE_IDLE_TIMEOUT"),
-            ([], ["VERSIONGATE_UNREAD_TIMEOUT": "5s"], "VERSIONGATE_UNREAD_TIMEOUT"),
-            ([], ["VERSIONGATE_MAX_HEADER_BYTES": "1"], "from 1024 to 1048576"),
-            ([], ["VERSIONGATE_MAX_HEADER_FIELDS": "x"], "VERSIONGATE_MAX_HEADER_FIELDS"),
-            ([], ["VERSIONGATE_MAX_REQUEST_LINE_BYTES": "1e4"], "VERSIONGATE_MAX_REQUEST_LINE_BYTES"),
-            ([], ["VERSIONGATE_MAX_BUFFERED_BYTES": "0"], "VERSIONGATE_MAX_BUFFERED_BYTES"),
-            ([], ["VERSIONGATE_MAX_REQUESTS_PER_CONNECTION": "0"], "VERSIONGATE_MAX_REQUESTS_PER_CONNECTION"),
-            ([], ["VERSIONGATE_RATE_LIMIT": "0"], "VERSIONGATE_RATE_LIMIT"),
-            (["--drain-seconds=-1"], [:], "--drain-seconds (VERSIONGATE_DRAIN_SECONDS) is \"-1\""),
-            (["--drain-seconds", "soon"], [:], "is \"soon\""), (["--drain-seconds", "3601"], [:], "is \"3601\""),
-            (["--pages-password-file", "/dev/null"], [:], "is \"/dev/null\""),
-            (["--pages-password-file", "/dev/null"], [:], "at least 12 bytes"),
-            (["--pages-password-file", "/nowhere"], [:], "cannot be read"),
-        ] as [([String], [String: String], String)]
-    )
-    func areJudged(arguments: [String], environment: [String: String], fault: String) async throws {
-        let result = try await BuiltBinary.withoutDatabase(environment).run(
-            arguments: ["serve", "--port", "0", "--management-port", "0"] + arguments
-        )
-        #expect(result.status == 64 && result.errors.contains(fault), "\(result.errors)")
-    }
 
     @Test("The limits of the server include a rate, which the environment can set")
     func limitsTheRate() async throws {
@@ -61,12 +25,8 @@ struct ServeLimitTests {
         "The limits of the server leave files to the server when clients of both listeners would take more than there are"
     )
     func keepsFilesForItself() async throws {
-        // So long that no connection is ended for its silence meanwhile.
-        let binary = BuiltBinary.withoutDatabase([
-            "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_IDLE_TIMEOUT": "600",
-        ])
         let openFiles = 160 + 4 * ProcessInfo.processInfo.processorCount
-        let ending = try await ServingBinary.run(binary, openFiles: openFiles) { server in
+        let ending = try await ServingBinary.run(.withoutDatabase(), openFiles: openFiles) { server in
             #expect(try await server.check(Self.check) == Self.answer)
             var connections: [any Channel] = []
             for url in [server.publicURL, server.managementURL] {
@@ -99,8 +59,7 @@ struct ServeLimitTests {
     @Test("The limits of the server leave it answering with many idle connections")
     func answersBesideIdleConnections() async throws {
         let binary = BuiltBinary.withoutDatabase([
-            "VERSIONGATE_HEADER_TIMEOUT": "600", "VERSIONGATE_MAX_CONNECTIONS": "20000",
-            "VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS": "0",
+            "VERSIONGATE_MAX_CONNECTIONS": "20000", "VERSIONGATE_MAX_CONNECTIONS_PER_ADDRESS": "0",
         ])
         try await ServingBinary.run(binary) { server in
             let before = try Self.residentKilobytes(server.processIdentifier)

@@ -82,17 +82,6 @@ struct StaleLockoutTests {
             let path = folder.path + "/brake"
             if isOn { _ = FileManager.default.createFile(atPath: path, contents: nil) } else { unlink(path) }
         }
-
-        /// Makes the deaths that were noted older, so that the next one is another.
-        func age() throws {
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            where name.hasPrefix("policy-trial.") {
-                let path = "\(folder.path)/\(name)"
-                guard let date = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
-                else { continue }
-                try? FileManager.default.setAttributes([.modificationDate: date - 5], ofItemAtPath: path)
-            }
-        }
     }
 
     /// What came of it all.
@@ -237,7 +226,7 @@ struct StaleLockoutTests {
             try await place.end(by: random.chance(80) ? SIGKILL : SIGTERM)
             outcome.kills += 1
             for _ in 0..<edits { try await edit() }
-            try place.age()
+            try place.folder.age(by: 5)
             try await place.start()
             // Where the database took longer than a start waits for it, the policy on disk answers until it is there.
             let ready = try await place.server?.management("/ready").body ?? ""

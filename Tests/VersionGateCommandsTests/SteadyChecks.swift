@@ -48,9 +48,8 @@ struct SteadyChecks: Sendable {
     }
 
     private static func failure(at address: String) async -> String? {
-        let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
         do {
-            let answer = try await HTTPAnswer(address + "/v1/check", method: .POST, body: client)
+            let answer = try await HTTPAnswer(address + "/v1/check", method: .POST, body: UpdateRule.client)
             return answer.status == 200 ? nil : "\(answer.status)"
         } catch {
             return "\(error)"

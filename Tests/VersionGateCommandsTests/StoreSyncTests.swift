@@ -195,12 +195,12 @@ struct StoreSyncTests {
         Lie("compression", .response(.ok, ["Content-Encoding": "gzip"], "\u{1f}"), "its answer is compressed"),
         Lie(
             "a redirection", .response(.movedPermanently, ["Location": "https://b.example/"]),
-            "it sends on to https://b.example/; give the address"
+            "it redirects to https://b.example/; give the new address"
         ),
         Lie(
             "a long redirection",
             .response(.movedPermanently, ["Location": "https://b.example/" + String(repeating: "c", count: 20_000)]),
-            "it sends on to https://b.example/cc"
+            "it redirects to https://b.example/cc"
         ),
         Lie("an error", .response(.internalServerError), "it answers 500 Internal Server Error"),
         Lie("304 to nothing", .response(.notModified), "it answers 304 to a question without an ETag"),

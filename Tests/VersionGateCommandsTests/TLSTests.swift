@@ -1,28 +1,21 @@
 import Foundation
 import NIOHTTP1
-import Subprocess
 import TestDatabase
 import TestRandom
 import TestSystem
 import Testing
+import UpdatePolicy
 
 @Suite("TLS", .whole, .timeLimit(.minutes(20)))
 struct TLSTests {
-    private func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "versiongate-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return try await body(folder.path)
-    }
-
     /// Runs a server with a certificate for `first`, and gives it and the certificate to `body`.
     @discardableResult
     private func serve(
         _ binary: BuiltBinary = .withoutDatabase(), rsaBits: Int? = nil,
         _ body: @escaping @Sendable (ServingBinary, TestCertificate) async throws -> Void
     ) async throws -> ServingBinary.Ending {
-        try await withFolder { folder in
-            let certificate = try await TestCertificate(in: folder, name: "first", rsaBits: rsaBits)
+        try await StateFolder.with { folder in
+            let certificate = try await TestCertificate(in: folder.path, name: "first", rsaBits: rsaBits)
             let files = ["--tls-certificate", certificate.certificate, "--tls-key", certificate.key]
             return try await ServingBinary.run(binary, arguments: files) { try await body($0, certificate) }
         }
@@ -35,11 +28,9 @@ struct TLSTests {
         input: String = ""
     ) async throws -> String {
         let address = server.publicURL.replacing("https://", with: "")
-        let result = try await run(
-            .name("openssl"), arguments: Arguments(["s_client", "-connect", address] + arguments),
-            input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
-        )
-        return result.standardOutput + result.standardError
+        let words = arguments.map(\.shellWord).joined(separator: " ")
+        return try await BuiltBinary(environment: [:])
+            .shell("printf %s \(input.shellWord) | openssl s_client -connect \(address) \(words) 2>&1").output
     }
 
     @Test("The listener answers checks with TLS 1.2 and 1.3 and HTTP/1.1, and none with TLS 1.1")
@@ -188,7 +179,7 @@ struct TLSTests {
 
     @Test("The listener ends a handshake that takes too long, and one that is none, and goes on answering")
     func endsSlowHandshakes() async throws {
-        try await serve(.withoutDatabase(["VERSIONGATE_HEADER_TIMEOUT": "0.3"])) { server, _ in
+        try await serve(.withoutDatabase()) { server, _ in
             for beginning in ["", "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"] {
                 let isEnded = try await PlainConnection.isEnded(server.publicURL, after: beginning)
                 #expect(isEnded)
@@ -200,7 +191,8 @@ struct TLSTests {
 
     @Test("The listener is not started with files that cannot be used, and each fault is named")
     func refusesFiles() async throws {
-        try await withFolder { folder in
+        try await StateFolder.with { state in
+            let folder = state.path
             let first = try await TestCertificate(in: folder, name: "first")
             let second = try await TestCertificate(in: folder, name: "second")
             try Data("nonsense".utf8).write(to: URL(fileURLWithPath: folder + "/nonsense"))

@@ -1,5 +1,4 @@
 import Foundation
-import Subprocess
 import TestDatabase
 
 /// A certificate for 127.0.0.1 that signs itself, with its key, made by the openssl command in a folder of a test.
@@ -18,20 +17,12 @@ struct TestCertificate: Sendable {
     init(in folder: String, name: String, rsaBits: Int? = nil) async throws {
         certificate = "\(folder)/\(name).crt"
         key = "\(folder)/\(name).key"
-        let result = try await run(
-            .name("openssl"),
-            arguments: Arguments(
-                ["req", "-x509", "-newkey"]
-                    + (rsaBits.map { ["rsa:\($0)"] } ?? ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
-                    + ["-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1"]
-                    + ["-keyout", key, "-out", certificate]
-            ),
-            output: .discarded,
-            error: .string(limit: 65_536)
+        let algorithm = rsaBits.map { "rsa:\($0)" } ?? "ec -pkeyopt ec_paramgen_curve:prime256v1"
+        let result = try await BuiltBinary(environment: [:]).shell(
+            "openssl req -x509 -newkey \(algorithm) -nodes -days 2 -subj '/CN=\(name)'"
+                + " -addext subjectAltName=IP:127.0.0.1 -keyout '\(key)' -out '\(certificate)'"
         )
-        guard result.terminationStatus.isSuccess else {
-            throw ServingBinaryError.unexpectedAnswer("openssl: \(result.standardError)")
-        }
+        guard result.status == 0 else { throw ServingBinaryError.unexpectedAnswer("openssl: \(result.errors)") }
     }
 
     /// Replaces the files by those of another certificate.

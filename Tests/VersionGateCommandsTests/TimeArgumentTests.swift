@@ -1,7 +1,6 @@
 import Foundation
 import Postgres
 import Reports
-import Subprocess
 import TestDatabase
 import TestSystem
 import Testing
@@ -106,11 +105,10 @@ struct ClockTests {
             """
         try await StateFolder.with { folder in
             let library = folder.path + "/clock.so"
-            let result = try await run(
-                .name("clang"), arguments: ["-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"],
-                input: .string(source), output: .discarded, error: .string(limit: 1 << 16)
+            let result = try await BuiltBinary(environment: [:]).shell(
+                "printf %s \(source.shellWord) | clang -shared -fPIC -x c - -o '\(library)' -ldl"
             )
-            try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+            try #require(result.status == 0, "\(result.errors)")
             try await body(["LD_PRELOAD": library])
         }
     }

@@ -8,8 +8,6 @@ import Testing
 
 @Suite("Unread output", .whole)
 struct UnreadableOutputTests {
-    private static let client = #"{"bundle":"com.example.doto","version":"1.1"}"#
-
     /// More edits than a pipe that nobody reads has room for messages about.
     private static let edits = 60
 
@@ -47,7 +45,7 @@ struct UnreadableOutputTests {
         )
         for number in 1...edits {
             try await admin.execute("UPDATE rules SET title = 'Edit \(number)' WHERE key = 'edit'")
-            try await server.check(client) { $0.contains("\"Edit \(number)\"") }
+            try await server.check(UpdateRule.client) { $0.contains("\"Edit \(number)\"") }
         }
         await admin.close()
         let ready = try await server.management("/ready")

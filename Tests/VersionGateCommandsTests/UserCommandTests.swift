@@ -159,12 +159,12 @@ struct UserCommandTests {
             let anna = try await Self.add("anna", "viewer", server, owner)
             #expect(
                 try await owner.run("user add anna --role admin").output
-                    == "User anna was viewer and is admin now; the password is as it was.\n"
+                    == "User anna was viewer and is admin now; the password is unchanged.\n"
             )
             try await anna.succeed("app add a")
             #expect(
                 try await owner.run("user add anna --role admin").output
-                    == "User anna is admin as before; the password is as it was.\n"
+                    == "User anna is admin as before; the password is unchanged.\n"
             )
             let list = try await owner.run("user list").output.split(separator: "\n")
             #expect(list.count == 2)

@@ -27,7 +27,9 @@ enum TranscriptRules {
         let isOnContext =
             !step.text.contains("=")
             || !step.text.contains(#/^[A-Z_]+=|--database-url|--private|--state-dir|versiongate serve/#)
-        guard isOnContext, !text.localizedCaseInsensitiveContains("usage:") else { return }
+        guard isOnContext, text.contains("versiongate "), !text.localizedCaseInsensitiveContains("usage:") else {
+            return
+        }
         // What was typed stands in quotes.
         let printed = text.replacing("\"versiongate ", with: "\"").matches(of: printedCommand).count
         let named = text.split(separator: " --database-url service=test", omittingEmptySubsequences: false).count - 1

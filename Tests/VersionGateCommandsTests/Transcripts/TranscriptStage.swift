@@ -87,7 +87,7 @@ final class TranscriptStage {
 
     private func lines(_ margin: String, _ text: String) -> [String] {
         var lines = holes.cut(text).split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line.isEmpty ? "" : margin + String(line).replacing(#/\s+$/#, with: "")
+            line.isEmpty ? "" : margin + line.reversed().drop { $0.isWhitespace }.reversed()
         }
         while lines.last?.isEmpty == true { lines.removeLast() }
         while lines.first?.isEmpty == true { lines.removeFirst() }
