@@ -1,7 +1,6 @@
 import CheckListener
 import Glibc
 import NIOCore
-import NIOExtras
 import NIOPosix
 import UpdatePolicy
 
@@ -30,9 +29,8 @@ enum ListenerBenchmark {
             bootstrap.rateLimit = try RateLimit(parsing: "1000000:1000000")
             bootstrap.trustedProxies = try TrustedProxies(parsing: "127.0.0.1,10.0.0.0/8")
         }
-        let quiescing = ServerQuiescingHelper(group: group)
-        let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0, quiescing: quiescing)
-        print("http://127.0.0.1:\(channel.localAddress?.port ?? 0)")
+        let server = try await bootstrap.open { $0.bind(host: "127.0.0.1", port: 0) }
+        print("http://127.0.0.1:\(server.channel.localAddress?.port ?? 0)")
         fflush(nil)
         while readLine() != nil {}
         _ = recorders.drain(at: now())

@@ -199,7 +199,7 @@ package struct VersionGateServer: Sendable {
     private func openPublicListener(
         _ state: ServerState,
         _ eventLoopGroup: any EventLoopGroup
-    ) async throws -> PublicListener {
+    ) async throws(ListenerError) -> CheckServer {
         var bootstrap = CheckServerBootstrap(
             policy: state.policy.answering, eventLoopGroup: eventLoopGroup, clock: state.clock
         )
@@ -211,9 +211,15 @@ package struct VersionGateServer: Sendable {
         bootstrap.tls = state.tls?.certificate
         bootstrap.lockoutKey = state.lockoutKey?.key
         bootstrap.runLongWork = { LowPriorityThread.start($0) }
-        return try await PublicListener.open(
-            at: configuration.publicAddress, socket: configuration.publicSocket, bootstrap, eventLoopGroup
-        )
+        let (address, socket) = (configuration.publicAddress, configuration.publicSocket)
+        do {
+            return try await bootstrap.open { bootstrap in
+                socket.map { bootstrap.withBoundSocket($0.descriptor) }
+                    ?? bootstrap.bind(host: address.host, port: address.port)
+            }
+        } catch {
+            throw ListenerError(listener: "public", address: address, reason: error)
+        }
     }
 
     private static func url(_ address: SocketAddress, scheme: String) -> String {

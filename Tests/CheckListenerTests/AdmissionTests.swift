@@ -38,7 +38,7 @@ struct AdmissionTests {
     private func accept(_ count: Int) throws {
         for _ in 0..<count {
             let connection: any Channel = EmbeddedChannel(loop: eventLoop)
-            _ = admission.admits(connection, on: context)
+            _ = admission.place(for: connection, on: context)
             try socket.writeInbound(connection)
         }
         socket.read()
@@ -72,18 +72,18 @@ struct AdmissionTests {
         let admission = ConnectionAdmission(
             limits: limits, proxies: TrustedProxies(), statistics: statistics, eventLoopCount: 2
         )
-        let channels = (1...3).map { _ in EmbeddedChannel(loop: eventLoop) }
-        #expect(channels.map { admission.admits($0, on: context) } == [true, true, false], "none is known to be idle")
+        let places = (1...3).map { _ in admission.place(for: EmbeddedChannel(loop: eventLoop), on: context) }
+        #expect(places.map { $0 != nil } == [true, true, false], "none is known to be idle")
         #expect(statistics.refusals(.connections) == 1)
-        channels[0].close(promise: nil)
-        eventLoop.run()
+        places[0]?.leave(on: context)
         #expect(statistics.openConnections == 1)
+        let place = try #require(admission.place(for: EmbeddedChannel(loop: eventLoop), on: context))
         let idle = EmbeddedChannel(
-            handler: ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: false), loop: eventLoop
+            handler: ConnectionHandler(loop: context, limitedClient: nil, isEncrypted: false, place: place),
+            loop: eventLoop
         )
         try idle.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        #expect(admission.admits(idle, on: context))
-        #expect(admission.admits(EmbeddedChannel(loop: eventLoop), on: context))
+        #expect(admission.place(for: EmbeddedChannel(loop: eventLoop), on: context) != nil)
         #expect(!idle.isActive)
         eventLoop.run()
         #expect(statistics.openConnections == 2)

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
-import NIOExtras
 import TestPolicies
 import TestRandom
 import TestSystem
@@ -109,7 +108,7 @@ struct AwaitedDocumentTests {
     func shutsDown() throws {
         let connection = try listener.connect()
         try connection.receive(Self.feed + "\r\n")
-        connection.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        connection.handler.beginShutdown()
         listener.eventLoop.advanceTime(by: .seconds(1))
         #expect(connection.channel.isActive)
         work.release()

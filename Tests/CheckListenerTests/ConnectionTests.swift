@@ -1,6 +1,5 @@
 import NIOCore
 import NIOEmbedded
-import NIOExtras
 import NIOSSL
 import NIOTLS
 import TestRandom
@@ -46,8 +45,6 @@ struct ConnectionTests {
     }
 
     private func endInput() { channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
-
-    private func beginShutdown() { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
 
     // MARK: Ends
 
@@ -115,9 +112,7 @@ struct ConnectionTests {
     @Test("A shutdown ends an idle connection after a moment, in which it answers one more request")
     func shutdownOfIdle() throws {
         let other = try listener.connect()
-        for connection in [connection, other] {
-            connection.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-        }
+        for connection in [connection, other] { connection.handler.beginShutdown() }
         try connection.receive(Self.get + "\r\n" + Self.get + "\r\n")
         #expect(try answers() == "200 close")
         #expect(other.channel.isActive)
@@ -128,7 +123,7 @@ struct ConnectionTests {
     @Test("A shutdown waits for a body that has begun, and not for ever", arguments: [true, false])
     func shutdownWithinARequest(finishes: Bool) throws {
         try connection.receive(Self.post + "\r\n{")
-        beginShutdown()
+        connection.handler.beginShutdown()
         listener.eventLoop.advanceTime(by: .seconds(4))
         #expect(channel.isActive)
         if finishes { try connection.receive(String(Self.body.dropFirst())) }
@@ -170,7 +165,7 @@ struct ConnectionTests {
                 case 12 where random.chance(20):
                     connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
                 case 13 where random.chance(20):
-                    connection.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+                    connection.handler.beginShutdown()
                 default: listener.eventLoop.run()
                 }
                 for response in try connection.responses() {

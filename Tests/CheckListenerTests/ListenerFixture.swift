@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOExtras
 import NIOPosix
 import TestChecks
 import TestPolicies
@@ -62,20 +61,15 @@ enum ListenerFixture {
         bootstrap.trustedProxies = trustedProxies
         bootstrap.statistics = statistics
         if let longWork { bootstrap.runLongWork = longWork.run }
-        let quiescing = ServerQuiescingHelper(group: group)
-        let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0, quiescing: quiescing)
+        let server = try await bootstrap.open { $0.bind(host: "127.0.0.1", port: 0) }
         let result: Swift.Result<Result, any Error>
         do {
-            guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
+            guard let address = server.channel.localAddress else { throw ChannelError.unknownLocalAddress }
             result = .success(try await body(address))
         } catch {
             result = .failure(error)
         }
-        let drained = group.any().makePromise(of: Void.self)
-        quiescing.initiateShutdown(promise: drained)
-        try await drained.futureResult.get()
-        // What counts a connection's end may run after what told of it here, in the same turn of its event loop.
-        for eventLoop in group.makeIterator() { try await eventLoop.submit {}.get() }
+        try await server.close()
         return try result.get()
     }
 }

@@ -23,12 +23,12 @@ struct DependencyTests {
         "Systemd": [],
         "PolicyDocument": ["CYaml", "UpdatePolicy", "Yams"],
         "CheckListener": [
-            "CNIOBoringSSL", "FeedTemplates", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "NIOTLS", "UpdateFeeds",
+            "CNIOBoringSSL", "FeedTemplates", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "UpdateFeeds",
             "UpdatePolicy",
         ],
         "PolicyServer": [
             "CheckListener", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOExtras", "NIOPosix", "NIOSSL", "PolicyPages", "PolicyStore",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOPosix", "NIOSSL", "PolicyPages", "PolicyStore",
             "Postgres", "ServiceLifecycle", "Systemd", "SystemPackage", "UpdatePolicy",
         ],
         "VersionGateCommands": [

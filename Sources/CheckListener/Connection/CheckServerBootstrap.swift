@@ -1,7 +1,6 @@
 import Dispatch
 package import NIOCore
-package import NIOExtras
-import NIOPosix
+package import NIOPosix
 import NIOSSL
 package import UpdatePolicy
 
@@ -50,21 +49,10 @@ package struct CheckServerBootstrap {
         self.clock = clock
     }
 
-    /// Binds to an address.
+    /// Opens the socket.
     ///
-    /// - Parameter quiescing: Lets the connections end when the server shuts down.
-    package func bind(host: String, port: Int, quiescing: ServerQuiescingHelper) async throws -> any Channel {
-        try await bootstrap(quiescing).bind(host: host, port: port).get()
-    }
-
-    /// Takes over a socket that listens already.
-    ///
-    /// - Parameter quiescing: Lets the connections end when the server shuts down.
-    package func bind(socket: NIOBSDSocket.Handle, quiescing: ServerQuiescingHelper) async throws -> any Channel {
-        try await bootstrap(quiescing).withBoundSocket(socket).get()
-    }
-
-    private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
+    /// - Parameter bind: Binds it to an address, or takes over one that listens already.
+    package func open(_ bind: (ServerBootstrap) -> EventLoopFuture<any Channel>) async throws -> CheckServer {
         let documents = FeedDocuments(
             later: LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
         )
@@ -81,19 +69,18 @@ package struct CheckServerBootstrap {
         let admission = ConnectionAdmission(
             limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoopCount
         )
-        return ServerBootstrap(group: eventLoopGroup)
+        let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Connections inherit it. What is in there when a client goes away is read at once.
             .serverChannelOption(.socketOption(.so_rcvbuf), value: Self.receiveBufferBytes)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(AdmissionHandler(admission))
-                    try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                    try channel.pipeline.syncOperations.addHandler(AdmissionHandler(admission))
                 }
             }
             .childChannelInitializer(childInitializer(loops, admission))
+        return CheckServer(channel: try await bind(bootstrap).get(), loops: loops)
     }
 
     /// Sets what differs from swift-nio's defaults, at once: a list of options for the bootstrap costs five times as much.
@@ -126,25 +113,38 @@ package struct CheckServerBootstrap {
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
                 let loop = loops[channel.eventLoop]
-                guard admission.admits(channel, on: loop) else { throw ChannelError.ioOnClosedChannel }
-                try Self.setOptions(limits, of: channel)
+                guard let place = admission.place(for: channel, on: loop) else { throw ChannelError.ioOnClosedChannel }
                 let handler = ConnectionHandler(
                     loop: loop,
                     limitedClient: limiter.flatMap { limiter in
                         IPAddress(channel.remoteAddress).map { LimitedClient(peer: $0, limiter: limiter) }
                     },
-                    isEncrypted: tls != nil
+                    isEncrypted: tls != nil,
+                    place: place
                 )
-                handler.admission = admission
                 let pipeline = channel.pipeline.syncOperations
-                if let tls {
-                    try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context))
-                }
                 try pipeline.addHandler(handler)
+                if let tls {
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context), position: .first)
+                }
+                try Self.setOptions(limits, of: channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
             } catch {
                 return channel.eventLoop.makeFailedFuture(error)
             }
         }
+    }
+}
+
+/// A socket that answers checks.
+package struct CheckServer: Sendable {
+    package let channel: any Channel
+    fileprivate let loops: EventLoopTable<EventLoopContext>
+
+    /// Takes no more connections, and ends those that there are after the requests in progress.
+    package func close() async throws {
+        try await channel.close()
+        // What was accepted has its handler: its event loop was told before this.
+        for drained in loops.flatSubmit({ $0.drain() }) { try await drained.get() }
     }
 }

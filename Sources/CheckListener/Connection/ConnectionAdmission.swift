@@ -36,27 +36,29 @@ final class ConnectionAdmission: Sendable {
     /// The longest idle one is ended first. So a new one has that time, unless its address is crowded.
     var maximumInPeriod: Int { max(1, limits.connections / 4) }
 
-    /// Whether a new connection of an event loop may stay; if so it is counted until it is closed.
-    func admits(_ connection: any Channel, on loop: EventLoopContext) -> Bool {
+    /// The place of a new connection of an event loop, which it has to leave; nil where it may not stay.
+    func place(for connection: any Channel, on loop: EventLoopContext) -> ConnectionPlace? {
         statistics.accepted.wrappingAdd(1, ordering: .relaxed)
         let block = limitedBlock(of: connection)
         if let block, !enter(block) {
             statistics.admission.refusals.increment(.connectionsPerAddress)
-            return false
+            return nil
         }
         if loop.openConnections >= share, !loop.timeouts.evictLongestIdle(first: blocksAboveShare) {
             if let block { leave(block) }
             statistics.admission.refusals.increment(.connections)
-            return false
+            return nil
         }
         loop.openConnections += 1
         statistics.open.wrappingAdd(1, ordering: .relaxed)
-        connection.closeFuture.assumeIsolated().whenComplete { [self] _ in
-            loop.openConnections -= 1
-            statistics.open.wrappingSubtract(1, ordering: .relaxed)
-            if let block { leave(block) }
-        }
-        return true
+        return ConnectionPlace(admission: self, block: block)
+    }
+
+    /// The connection that had a place is closed.
+    fileprivate func leave(_ place: ConnectionPlace, on loop: EventLoopContext) {
+        statistics.open.wrappingSubtract(1, ordering: .relaxed)
+        if let block = place.block { leave(block) }
+        loop.connectionEnded()
     }
 
     /// The addresses that have more connections than each would have if all had as many.
@@ -68,7 +70,7 @@ final class ConnectionAdmission: Sendable {
     }
 
     /// The address block of a connection; nil when its address is not limited.
-    func limitedBlock(of connection: any Channel) -> AddressBlock? {
+    private func limitedBlock(of connection: any Channel) -> AddressBlock? {
         guard limits.maximumPerAddress != nil, let peer = IPAddress(connection.remoteAddress),
             !proxies.contains(peer)
         else { return nil }
@@ -90,6 +92,15 @@ final class ConnectionAdmission: Sendable {
             connections[block] = count > 0 ? count : nil
         }
     }
+}
+
+/// The place of one connection.
+struct ConnectionPlace {
+    fileprivate let admission: ConnectionAdmission
+    /// The addresses that it counts for; nil when its address is not limited.
+    let block: AddressBlock?
+
+    func leave(on loop: EventLoopContext) { admission.leave(self, on: loop) }
 }
 
 /// Stands in the pipeline of the listening socket, before the handlers that start a connection.

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOExtras
 import NIOSSL
 import NIOTLS
 import UpdatePolicy
@@ -67,8 +66,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var deadline: ConnectionDeadline
     /// Where ``ConnectionTimeouts`` keeps this handler.
     var slot: Int?
-    /// What let the connection in, and knows the limits of its address; nil for none.
-    var admission: ConnectionAdmission?
+    /// The place that the connection has among all; nil: they are not counted.
+    private let place: ConnectionPlace?
     /// Where the responses go.
     let output: ConnectionOutput
     /// Whether the client has sent all it will send.
@@ -96,8 +95,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     ///   - loop: What the connections of the same event loop share.
     ///   - limitedClient: Who is held to a rate; nil when nobody is.
     ///   - isEncrypted: Whether TLS stands between this handler and the socket.
-    init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool) {
+    ///   - place: The place that the connection has among all, until its handler is removed.
+    init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool, place: ConnectionPlace? = nil) {
         self.loop = loop
+        self.place = place
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
         reader = RequestReader(limits: loop.limits)
@@ -120,6 +121,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         output.close()
         stage = .closed
         loop.timeouts.remove(self)
+        place?.leave(on: loop)
         self.context = nil
     }
 
@@ -350,8 +352,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         // The end of the input comes on every connection; each cast costs as much as a part of a check.
         if let event = event as? ChannelEvent {
             if event == .inputClosed { inputClosed() }
-        } else if event is ChannelShouldQuiesceEvent {
-            beginShutdown(context.eventLoop.assumeIsolated())
         } else if case TLSUserEvent.handshakeCompleted = event {
             countsHandshake = false
         }
@@ -366,7 +366,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func beginShutdown(_ eventLoop: NIOIsolatedEventLoop) {
+    /// Makes the next response the last one, and ends the connection soon where none is to come.
+    func beginShutdown() {
+        guard let eventLoop = context?.eventLoop.assumeIsolated() else { return }
         shutdown = .announced
         eventLoop.scheduleTask(in: Self.shutdownGrace) { [self] in
             shutdown = .due
@@ -399,11 +401,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// The address block that the connection counts for; nil when its address is not limited.
-    var block: AddressBlock? {
-        guard let context else { return nil }
-        return admission?.limitedBlock(of: context.channel)
-    }
+    /// The addresses that the connection counts for; nil when its address is not limited.
+    var block: AddressBlock? { place?.block }
 
     /// The connection must make room for another one.
     func evict() { close(.evicted, flushes: true) }

@@ -87,6 +87,11 @@ final class ConnectionTimeouts {
         }
     }
 
+    /// Ends all connections after the requests in progress.
+    func beginShutdown() {
+        for handler in handlers { handler.beginShutdown() }
+    }
+
     /// The connections that keep unread responses, the most first.
     var byUnreadBytes: [ConnectionHandler] {
         handlers.filter { $0.output.unreadBytes > 0 }.sorted { $0.output.unreadBytes > $1.output.unreadBytes }
