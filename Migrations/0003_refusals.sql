@@ -409,16 +409,29 @@ CREATE FUNCTION versiongate_internal.check_attribute_values(
 AS $$
 DECLARE
     none CONSTANT text := 'no condition';
-    what CONSTANT text := format('what "%s" accepts ', name);
+    kind CONSTANT text := CASE
+        WHEN jsonb_typeof(accepted) <> 'object' THEN 'list'
+        ELSE (SELECT string_agg(member, ' and ' ORDER BY member) FROM jsonb_object_keys(accepted) AS member)
+    END;
+    what CONSTANT text := format('what "%s" ', name) || CASE kind WHEN 'not' THEN 'must not be ' ELSE 'accepts ' END;
+    listed CONSTANT jsonb := CASE kind WHEN 'list' THEN accepted ELSE accepted -> 'not' END;
     is_list CONSTANT boolean := CASE
-        WHEN jsonb_typeof(accepted) <> 'array' THEN refuse(place, what || 'is not a list', example, absent => none)
-        WHEN accepted = '[]' THEN refuse(place, what || 'is an empty list', example, absent => none)
+        WHEN kind = 'range' AND jsonb_typeof(accepted -> 'range') = 'string' THEN true
+        WHEN kind IS NULL OR kind NOT IN ('list', 'not') THEN refuse(
+            place, what || 'is neither a list nor one of "not" with a list and "range" with a text', example,
+            absent => none
+        )
+        WHEN jsonb_typeof(listed) <> 'array' THEN refuse(place, what || 'is not a list', example, absent => none)
+        WHEN listed = '[]' THEN refuse(place, what || 'is an empty list', example, absent => none)
         ELSE true
     END;
     is_allowed boolean;
     item jsonb;
 BEGIN
-    FOR item IN SELECT * FROM jsonb_array_elements(accepted) LOOP
+    IF kind = 'range' THEN
+        RETURN check_version_range(accepted ->> 'range', place);
+    END IF;
+    FOR item IN SELECT * FROM jsonb_array_elements(listed) LOOP
         is_allowed := CASE
             WHEN jsonb_typeof(item) <> 'string' THEN refuse(
                 place, what || format('has %s in it, which is not a text', quoted(item::text)),
@@ -443,7 +456,9 @@ CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) R
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
+    example CONSTANT text :=
+        'Write lists of texts: {"channel": ["beta", "nightly"]}. Or what it must not be: {"tier": {"not": ["staff"]}}; or a'
+        ' range of versions: {"stamp": {"range": ">=45 <60"}}.';
     attribute record;
     is_allowed boolean;
 BEGIN
@@ -458,6 +473,11 @@ BEGIN
             refuse(place, octet_length(value::text) || ' bytes are too many', 'Write at most 65536 bytes in all.')
         WHEN (SELECT count(*) > 64 FROM jsonb_object_keys(value)) THEN
             refuse(place, 'more than 64 attributes', 'A client sends at most 64, so nobody can have more than that.')
+        WHEN (SELECT count(*) > 16 FROM jsonb_each(value) AS member(name, accepted) WHERE member.accepted -> 'not' IS NOT NULL)
+            THEN refuse(
+                place, 'more than 16 attributes with "not"',
+                'Each costs every check, also of clients that send none of them. Write lists of what is accepted instead.'
+            )
     END;
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
         PERFORM check_attribute_name(attribute.name, place, example),

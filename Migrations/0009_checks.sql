@@ -252,6 +252,23 @@ BEGIN
 END
 $$;
 
+-- Whether a condition on an attribute is met by what the client sent for it; null: nothing.
+CREATE FUNCTION versiongate_internal.accepts(accepted jsonb, sent text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN accepted -> 'range' IS NOT NULL THEN version_matches(sent, accepted ->> 'range')
+    ELSE coalesce(listed_texts(accepted) ? sent, false) = (jsonb_typeof(accepted) = 'array')
+END IS TRUE;
+
+-- A condition on an attribute in words, without its name.
+CREATE FUNCTION versiongate_internal.accepted_words(accepted jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(
+    accepted ->> 'range',
+    CASE jsonb_typeof(accepted) WHEN 'object' THEN 'not ' ELSE '' END
+        || array_to_string(ARRAY(SELECT jsonb_array_elements_text(listed_texts(accepted))), ', ')
+);
+
 -- A rule beside a client: what it is offered, the first attribute that it lacks, and the first condition that fails.
 CREATE TYPE versiongate_internal.judged_check AS (
     rule rules, version_spans version_spans, build_spans version_spans,
@@ -303,7 +320,7 @@ BEGIN
       LEFT JOIN LATERAL (
           SELECT attribute.name, attribute.accepted
             FROM jsonb_each(a.attributes) AS attribute(name, accepted)
-           WHERE (attribute.accepted ? (me.attributes ->> attribute.name)) IS NOT TRUE
+           WHERE NOT accepts(attribute.accepted, me.attributes ->> attribute.name)
            ORDER BY attribute.name COLLATE "C"
            LIMIT 1
       ) AS missing ON true;
@@ -318,6 +335,7 @@ AS $$
 DECLARE
     rule CONSTANT rules := judged.rule;
     version CONSTANT text := version_shown(me.version, me.version_key);
+    attribute CONSTANT text := me.attributes ->> judged.missing_attribute;
 BEGIN
     RETURN CASE judged.failed
         WHEN 'platforms' THEN ARRAY[array_to_string(rule.platforms, ', '), me.platform]
@@ -327,8 +345,11 @@ BEGIN
         WHEN 'regions' THEN ARRAY[array_to_string(rule.regions, ', '), me.region]
         WHEN 'languages' THEN ARRAY[array_to_string(rule.languages, ', '), me.language]
         WHEN 'attributes' THEN ARRAY[
-            array_to_string(ARRAY(SELECT jsonb_array_elements_text(judged.missing_accepted)), ', '),
-            me.attributes ->> judged.missing_attribute
+            accepted_words(judged.missing_accepted),
+            CASE
+                WHEN judged.missing_accepted -> 'range' IS NULL THEN attribute
+                ELSE version_shown(attribute, version_key(attribute))
+            END
         ]
         WHEN 'target' THEN CASE
             WHEN judged.below_target THEN ARRAY['>=' || rule.target, judged.lenient_label]

@@ -19,7 +19,8 @@ struct Coverage: Sendable {
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "sent without lockout: the number of no system",
         "after a final rule",
-        "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live",
+        "attributes: not", "attributes: range", "target reached", "target: nothing awaited", "target: staged",
+        "target: no live date", "target: live",
         "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
         "paused", "held",
@@ -55,7 +56,12 @@ struct Coverage: Sendable {
 
     private static func condition(_ row: Answer.Row) -> String {
         let condition = row[3]?.string ?? ""
-        if condition.hasPrefix("attributes.") { return "attributes" }
+        if condition.hasPrefix("attributes.") {
+            let expected = row[4]?.string ?? ""
+            return expected.hasPrefix("not ")
+                ? "attributes: not"
+                : expected.contains(where: { "<>".contains($0) }) ? "attributes: range" : "attributes"
+        }
         if condition == "rollout" { return row[6] == nil ? "rollout without install" : condition }
         guard condition == "target" else { return condition }
         if row[4]?.string.hasPrefix("<") == true { return "target reached" }

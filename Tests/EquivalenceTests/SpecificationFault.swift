@@ -93,6 +93,14 @@ extension SpecificationFault {
             "octet_length(written) > 1024", becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
+            "what an attribute must not be is what it must be", seed: 1, in: "versiongate_internal.accepts",
+            "(jsonb_typeof(accepted) = 'array'::text)", becomes: "true"
+        ),
+        SpecificationFault(
+            "an attribute is in any range", seed: 1, in: "versiongate_internal.accepts",
+            "version_matches(sent, (accepted ->> 'range'::text))", becomes: "version_matches(sent, '*')"
+        ),
+        SpecificationFault(
             "a language is looked up whole", seed: 6, in: "versiongate_internal.language_fallbacks",
             "WHILE cardinality(subtags) > 0 LOOP", becomes: "RETURN ARRAY[tag]; LOOP"
         ),

@@ -113,9 +113,10 @@ extension CheckExplainer {
             guard let attribute = (rule.attributes?.byName ?? []).first(where: { !client.has($0) }) else {
                 return explanation(nil, nil)
             }
+            let sent = client.attribute(UTF8Text(attribute.name))?.string
+            let isRead = attribute.values.range == nil || sent.flatMap { AppVersion($0) } != nil
             return explanation(
-                attribute.values.joined(separator: ", "), client.attribute(UTF8Text(attribute.name))?.string,
-                attribute: attribute.name
+                attribute.values.text, sent.map { Client.shown($0, isRead: isRead) }, attribute: attribute.name
             )
         case .target where client.isBelow(rule.target):
             let offer = evaluator.targets.least(soak: reference.rule.soak)
@@ -188,11 +189,15 @@ extension Client {
         guard let text = text(field) else { return nil }
         let isRead = [ClientField.version: versionKey, .build: buildKey, .os: osKey][field].map { $0 != nil } ?? true
         if field == .os, sentNumberOfNoSystem, let platform { return "\(text) (no version of \(platform))" }
-        return isRead ? text.string : "\(text) (cannot be read as a version)"
+        return Self.shown(text.string, isRead: isRead)
+    }
+
+    fileprivate static func shown(_ version: String, isRead: Bool) -> String {
+        isRead ? version : "\(version) (cannot be read as a version)"
     }
 
     fileprivate func has(_ attribute: AttributeCondition) -> Bool {
-        self.attribute(UTF8Text(attribute.name)).map { attribute.values.map { UTF8Text($0) }.contains($0) } ?? false
+        attribute.values.accepts(self.attribute(UTF8Text(attribute.name)))
     }
 
     func isBelow(_ target: String?) -> Bool {

@@ -69,7 +69,8 @@ enum ClientTraits {
     static func refused(by rule: CompiledRule, _ pools: RulePools) -> UInt64 {
         let platforms = pools.platforms[rule.platforms.indices].reduce(0) { $0 | platform($1) }
         let regions = pools.regions[rule.regions.indices].reduce(0) { $0 | region($1) }
-        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | lacksAttribute(Int($1.name)) }
+        let attributes = pools.attributes[rule.attributes.indices].lazy.filter { $0.onlyValue != CompiledAttribute.not }
+            .reduce(0) { $0 | lacksAttribute(Int($1.name)) }
         return (platforms == 0 ? 0 : everyPlatform & ~platforms) | (regions == 0 ? 0 : everyRegion & ~regions)
             | attributes | (rule.languages.isEmpty ? 0 : noLanguage)
     }
