@@ -361,7 +361,7 @@ CREATE FUNCTION versiongate_internal.check_attribute_name(name text, place text,
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
+    members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install,manual}';
     hidden CONSTANT text := (regexp_match(name, '[' || ignorable_characters() || ']'))[1];
     own_column CONSTANT text := CASE WHEN name IN ('bundle', 'os') THEN name ELSE name || 's' END;
 BEGIN
@@ -388,6 +388,10 @@ BEGIN
             'It is used for rollouts alone: see the column rollout. NULL means no condition.',
             command => 'It is used for rollouts alone: `rule rollout KEY PERCENT`',
             file => 'It is used for rollouts alone: see the key rollout.'
+        )
+        WHEN name = 'manual' THEN refuse(
+            place, '"manual" is a member of a check, not an attribute',
+            'It says that the person asked for the check, which no rule can ask for.', absent => 'no condition'
         )
         ELSE refuse(
             place, format('"%s" is a member of every client, not an attribute', name),

@@ -16,6 +16,7 @@ struct Coverage: Sendable {
     private static let others: Set<String> = [
         "sent", "sent, a lockout", "sent, a lockout with an end", "sent, translated or filled in", "sent, a link",
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
+        "sent: the person asked", "sent without lockout: the person asked",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "sent without lockout: the number of no system",
         "after a final rule",
@@ -32,6 +33,10 @@ struct Coverage: Sendable {
             let outcome = row[2]?.string ?? ""
             let turn = outcome == "no match" ? Self.condition(row) : outcome
             let reasons = row[5]?.string.split(separator: ", os ") ?? []
+            if row[3] == "rollout", turn.hasPrefix("sent") {
+                counts["\(turn): the person asked", default: 0] += 1
+                continue
+            }
             counts[turn == "sent without lockout" ? "\(turn): \(reasons.first ?? "")" : turn, default: 0] += 1
             if reasons.count > 1 { counts["sent without lockout: the number of no system", default: 0] += 1 }
         }

@@ -130,6 +130,7 @@ extension EngineFault {
                 return .text("zh-yue-TW")
             }
         ),
+        EngineFault("it is not known that the person asked", seed: 1, member: "manual", { _ in .null }),
         EngineFault(
             "a number loses its last zero",
             seed: 3,

@@ -130,6 +130,14 @@ extension SpecificationFault {
             "j.failed IS NULL AND j.final", becomes: "j.final"
         ),
         SpecificationFault(
+            "what the person asked for ends the list", seed: 1, in: "versiongate_internal.judge_rules",
+            "j.final AND NOT j.behind_rollout", becomes: "j.final"
+        ),
+        SpecificationFault(
+            "what the person asked for locks out", seed: 1, in: "versiongate_internal.judge_rules",
+            "last_sent.key IS NULL AND NOT j.behind_rollout AND dead_end", becomes: "last_sent.key IS NULL AND dead_end"
+        ),
+        SpecificationFault(
             "the target may be equal to the client", seed: 1, in: "versiongate_internal.judge_conditions",
             "(me.version_key < a.target_key AND", becomes: "(me.version_key <= a.target_key AND"
         ),

@@ -18,7 +18,8 @@ struct IndexPropertyTests {
             let compiled = try CompiledPolicy(policy)
             let isLockout = Dictionary(uniqueKeysWithValues: policy.rules.map { ($0.key, $0.lockout) })
             for _ in 0..<15 {
-                let client = try generator.client()
+                var client = try generator.client()
+                if generator.random.chance(30) { try client.set("manual", to: .boolean(true)) }
                 let time = generator.time()
                 let sent = compiled.keys(client, at: time)
                 let explained = compiled.explain(client, at: time).compactMap { rule in

@@ -154,7 +154,7 @@ struct NamedValue: Sendable {
     static func client(_ members: [(name: String, value: String)]) throws -> Client {
         var client = Client()
         do throws(ClientError) {
-            for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+            for (name, value) in members { try client.set(UTF8Text(name), inQuery: UTF8Text(value)) }
             try client.validate()
         } catch {
             throw ValidationError("\(error)")

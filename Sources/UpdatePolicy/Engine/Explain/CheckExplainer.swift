@@ -20,19 +20,32 @@ struct CheckExplainer {
     mutating func explain(_ reference: RuleReference) -> Explanation {
         let rule = reference.row
         var explanation: Explanation
-        if let condition = Condition.allCases.first(where: { evaluator.verdict($0, of: reference) < .met }) {
+        // Who asks for a check is sent what is behind the rollout.
+        let isBehindRollout = client.isManual && evaluator.verdict(.rollout, of: reference) < .met
+        let conditions = Condition.allCases.filter { !isBehindRollout || $0 != .rollout }
+        if let condition = conditions.first(where: { evaluator.verdict($0, of: reference) < .met }) {
             explanation = unmet(condition, reference)
         } else if let finalKey {
             explanation = Explanation(rule: rule, reason: .afterFinal(finalKey), actual: finalKey)
         } else {
-            if rule.final { finalKey = rule.key }
-            explanation = sent(reference)
+            if rule.final, !isBehindRollout { finalKey = rule.key }
+            explanation = isBehindRollout ? behindRollout(reference) : sent(reference)
             explanation.match = match(rule)
         }
         explanation.bucket = bucket(rule)
         explanation.rollout = rule.rollout(at: time)
         explanation.heldSince = rule.holdInForce(at: time)
         explanation.hangsOnPreRelease = hangsOnPreRelease(rule)
+        return explanation
+    }
+
+    /// Tells of a rule that is sent only because the person asked.
+    private mutating func behindRollout(_ reference: RuleReference) -> Explanation {
+        var explanation = unmet(.rollout, reference)
+        explanation.reason = .behindRollout
+        if reference.row.target != nil {
+            explanation.release = evaluator.targets.least(soak: reference.rule.soak)?.row.label
+        }
         return explanation
     }
 
@@ -74,7 +87,7 @@ struct CheckExplainer {
         }
         let sent = (had + attributes).joined(separator: ", ")
         let part = bucket(rule).flatMap(Percentage.init(hundredths:)).flatMap { bucket in
-            rule.rollout(at: time) == .all
+            rule.rollout(at: time) == .all || bucket >= rule.rollout(at: time)
                 ? nil : "; its installation is at \(bucket) % of the \(rule.rollout(at: time)) % that are reached"
         }
         return "\"\(rule.title)\" is for \(rule.audience)"

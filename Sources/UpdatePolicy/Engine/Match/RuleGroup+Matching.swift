@@ -19,10 +19,16 @@ extension RuleGroup {
                 matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
             }
         }
+        if client.isManual {
+            for rule in rulesOfNobody where isMet(Int(rule), by: client, facts, app, &offers) {
+                matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
+            }
+        }
         if matched.count > start + 1 { matched[start...].sort { $0.id.index < $1.id.index } }
     }
 
-    /// Whether a check meets all conditions of a rule of an app that is not paused.
+    /// Whether a check meets all conditions of a rule of an app that is not paused; that of the rollout is none where the
+    /// person asked for the check.
     ///
     /// ``Evaluator`` asks for one condition after the other, in the order that people are told; here those come first that
     /// cost least.
@@ -46,7 +52,7 @@ extension RuleGroup {
                 isTargetOffered(rule, client, facts.platform, app, at: facts.time, &offers)
             else { return false }
         }
-        return isInRollout(index, client, at: facts.time)
+        return isInRollout(index, client, at: facts.time) || client.isManual
     }
 
     @inline(__always)
