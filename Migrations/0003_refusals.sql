@@ -361,7 +361,7 @@ CREATE FUNCTION versiongate_internal.check_attribute_name(name text, place text,
     SET standard_conforming_strings = on
 AS $$
 DECLARE
-    members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
+    members CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install,manual}';
     hidden CONSTANT text := (regexp_match(name, '[' || ignorable_characters() || ']'))[1];
     own_column CONSTANT text := CASE WHEN name IN ('bundle', 'os') THEN name ELSE name || 's' END;
 BEGIN
@@ -389,6 +389,10 @@ BEGIN
             command => 'It is used for rollouts alone: `rule rollout KEY PERCENT`',
             file => 'It is used for rollouts alone: see the key rollout.'
         )
+        WHEN name = 'manual' THEN refuse(
+            place, '"manual" is a member of a check, not an attribute',
+            'It says that the person asked for the check, which no rule can ask for.', absent => 'no condition'
+        )
         ELSE refuse(
             place, format('"%s" is a member of every client, not an attribute', name),
             format('The condition on it is the column %s. NULL means no condition.', own_column),
@@ -409,16 +413,29 @@ CREATE FUNCTION versiongate_internal.check_attribute_values(
 AS $$
 DECLARE
     none CONSTANT text := 'no condition';
-    what CONSTANT text := format('what "%s" accepts ', name);
+    kind CONSTANT text := CASE
+        WHEN jsonb_typeof(accepted) <> 'object' THEN 'list'
+        ELSE (SELECT string_agg(member, ' and ' ORDER BY member) FROM jsonb_object_keys(accepted) AS member)
+    END;
+    what CONSTANT text := format('what "%s" ', name) || CASE kind WHEN 'not' THEN 'must not be ' ELSE 'accepts ' END;
+    listed CONSTANT jsonb := CASE kind WHEN 'list' THEN accepted ELSE accepted -> 'not' END;
     is_list CONSTANT boolean := CASE
-        WHEN jsonb_typeof(accepted) <> 'array' THEN refuse(place, what || 'is not a list', example, absent => none)
-        WHEN accepted = '[]' THEN refuse(place, what || 'is an empty list', example, absent => none)
+        WHEN kind = 'range' AND jsonb_typeof(accepted -> 'range') = 'string' THEN true
+        WHEN kind IS NULL OR kind NOT IN ('list', 'not') THEN refuse(
+            place, what || 'is neither a list nor one of "not" with a list and "range" with a text', example,
+            absent => none
+        )
+        WHEN jsonb_typeof(listed) <> 'array' THEN refuse(place, what || 'is not a list', example, absent => none)
+        WHEN listed = '[]' THEN refuse(place, what || 'is an empty list', example, absent => none)
         ELSE true
     END;
     is_allowed boolean;
     item jsonb;
 BEGIN
-    FOR item IN SELECT * FROM jsonb_array_elements(accepted) LOOP
+    IF kind = 'range' THEN
+        RETURN check_version_range(accepted ->> 'range', place);
+    END IF;
+    FOR item IN SELECT * FROM jsonb_array_elements(listed) LOOP
         is_allowed := CASE
             WHEN jsonb_typeof(item) <> 'string' THEN refuse(
                 place, what || format('has %s in it, which is not a text', quoted(item::text)),
@@ -443,7 +460,9 @@ CREATE FUNCTION versiongate_internal.check_attributes(value jsonb, place text) R
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    example CONSTANT text := 'Write lists of texts: {"channel": ["beta", "nightly"]}.';
+    example CONSTANT text :=
+        'Write lists of texts: {"channel": ["beta", "nightly"]}. Or what it must not be: {"tier": {"not": ["staff"]}}; or a'
+        ' range of versions: {"stamp": {"range": ">=45 <60"}}.';
     attribute record;
     is_allowed boolean;
 BEGIN
@@ -458,6 +477,11 @@ BEGIN
             refuse(place, octet_length(value::text) || ' bytes are too many', 'Write at most 65536 bytes in all.')
         WHEN (SELECT count(*) > 64 FROM jsonb_object_keys(value)) THEN
             refuse(place, 'more than 64 attributes', 'A client sends at most 64, so nobody can have more than that.')
+        WHEN (SELECT count(*) > 16 FROM jsonb_each(value) AS member(name, accepted) WHERE member.accepted -> 'not' IS NOT NULL)
+            THEN refuse(
+                place, 'more than 16 attributes with "not"',
+                'Each costs every check, also of clients that send none of them. Write lists of what is accepted instead.'
+            )
     END;
     FOR attribute IN SELECT * FROM jsonb_each(value) AS member(name, accepted) ORDER BY name COLLATE "C" LOOP
         PERFORM check_attribute_name(attribute.name, place, example),

@@ -262,7 +262,9 @@ COMMENT ON COLUMN rules.languages IS
     'Languages, as basic language ranges of RFC 4647: {de,zh-Hant}. zh-Hant matches zh-Hant and zh-Hant-TW. Stored in'
     ' today''s form: iw becomes he, zh-TW zh-Hant-TW.';
 COMMENT ON COLUMN rules.attributes IS
-    'What other members the client must have sent, each with the values accepted: {"channel": ["beta", "nightly"]}';
+    'What other members of the client must be: one of some values, {"channel": ["beta", "nightly"]}, none of some,'
+    ' {"tier": {"not": ["staff"]}}, which also holds where it was not sent, or, read as a version, in a range,'
+    ' {"stamp": {"range": ">=45 <60"}}.';
 COMMENT ON COLUMN rules.target IS
     'The version that clients are asked to reach: the rule applies to those below it who can get it or a later one.';
 COMMENT ON COLUMN rules.soak IS

@@ -406,6 +406,11 @@ CREATE FUNCTION versiongate_internal.version_suffix(version text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (regexp_match(version COLLATE "C", '([+][0-9A-Za-z.-]+| ?[(][ -''*-~]*[)])[[:space:]]*$'))[1];
 
+-- The texts that a condition on an attribute names, whether it accepts them or not; null where it is a range.
+CREATE FUNCTION versiongate_internal.listed_texts(accepted jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE jsonb_typeof(accepted) WHEN 'array' THEN accepted ELSE accepted -> 'not' END;
+
 CREATE FUNCTION versiongate_internal.condition_warnings(rule rules, name text) RETURNS SETOF warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
@@ -436,7 +441,7 @@ BEGIN
      UNION ALL
     SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
            'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL, NULL
-      FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(a.value) AS item
+      FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(listed_texts(a.value)) AS item
      WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$'
      UNION ALL
     SELECT 'rules.platforms', 'platform_unusual',

@@ -41,7 +41,7 @@ CREATE TRIGGER keep_rule_spans AFTER INSERT OR UPDATE OF versions, builds, os ON
 CREATE TYPE versiongate_internal.checking_client AS (
     bundle text, app text, app_name text, paused boolean, version text, version_key bytea, build text, build_key bytea,
     os text, os_key bytea, platform text, platform_name text, region text, country text, language text, language_tag text,
-    install text, attributes jsonb
+    install text, manual boolean, attributes jsonb
 );
 
 -- Reads a client as a check does. invalid_parameter_value where a check would be answered with 400. jsonb keeps the
@@ -50,7 +50,7 @@ CREATE FUNCTION versiongate_internal.read_client(client jsonb) RETURNS checking_
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
-    known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install}';
+    known CONSTANT text[] := '{bundle,version,build,platform,region,os,language,install,manual}';
     numeric_too CONSTANT text[] := '{version,build,os}';
     tags CONSTANT text[] := '{language,region,platform}';
     member record;
@@ -66,12 +66,14 @@ BEGIN
     END IF;
     FOR member IN SELECT m.name, m.value, jsonb_typeof(m.value) AS type FROM jsonb_each(client) AS m(name, value) LOOP
         IF member.name = ANY (known)
-            AND member.type NOT IN ('string', 'null')
+            AND member.value <> '""'
+            AND member.type NOT IN (CASE member.name WHEN 'manual' THEN 'boolean' ELSE 'string' END, 'null')
             AND NOT (member.type = 'number' AND member.name = ANY (numeric_too)) THEN
             RAISE invalid_parameter_value USING
                 MESSAGE = format('the client''s member "%s" is of the type %s', member.name, member.type),
                 HINT = CASE
                     WHEN member.name = ANY (numeric_too) THEN 'Write a string or a number.'
+                    WHEN member.name = 'manual' THEN 'Write true or false.'
                     ELSE 'Write a string.'
                 END;
         END IF;
@@ -252,12 +254,30 @@ BEGIN
 END
 $$;
 
--- A rule beside a client: what it is offered, the first attribute that it lacks, and the first condition that fails.
+-- Whether a condition on an attribute is met by what the client sent for it; null: nothing.
+CREATE FUNCTION versiongate_internal.accepts(accepted jsonb, sent text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN accepted -> 'range' IS NOT NULL THEN version_matches(sent, accepted ->> 'range')
+    ELSE coalesce(listed_texts(accepted) ? sent, false) = (jsonb_typeof(accepted) = 'array')
+END IS TRUE;
+
+-- A condition on an attribute in words, without its name.
+CREATE FUNCTION versiongate_internal.accepted_words(accepted jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(
+    accepted ->> 'range',
+    CASE jsonb_typeof(accepted) WHEN 'object' THEN 'not ' ELSE '' END
+        || array_to_string(ARRAY(SELECT jsonb_array_elements_text(listed_texts(accepted))), ', ')
+);
+
+-- A rule beside a client: what it is offered, the first attribute that it lacks, whether it is behind the rollout, and the
+-- first condition that fails. Who asked for the check is sent what is behind the rollout.
 CREATE TYPE versiongate_internal.judged_check AS (
     rule rules, version_spans version_spans, build_spans version_spans,
     target_key bytea, soak_time interval, rollout_now numeric, bucket integer, lenient_label text, strict_label text,
     strict_version bytea, strict_build bytea, missing_attribute text, missing_accepted jsonb, below_target boolean,
-    failed text
+    behind_rollout boolean, failed text
 );
 
 CREATE FUNCTION versiongate_internal.judge_conditions(me checking_client, moment timestamptz) RETURNS SETOF judged_check
@@ -277,6 +297,7 @@ BEGIN
     SELECT a.rule, a.version_spans, a.build_spans, a.target_key, a.soak_time, a.rollout_now, a.bucket,
            o.lenient_label, o.strict_label, o.strict_version, o.strict_build, missing.name, missing.accepted,
            (me.version_key < a.target_key) IS TRUE,
+           behind.rollout,
            CASE
                WHEN a.platforms IS NOT NULL AND (me.platform_name = ANY (a.platforms)) IS NOT TRUE THEN 'platforms'
                WHEN a.versions IS NOT NULL AND (a.version_spans @> me.version_key) IS NOT TRUE THEN 'versions'
@@ -292,18 +313,21 @@ BEGIN
                    THEN 'target'
                WHEN moment < a.starts_at THEN 'starts_at'
                WHEN moment >= a.ends_at THEN 'ends_at'
-               WHEN a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE THEN 'rollout'
+               WHEN behind.rollout AND me.manual IS NOT TRUE THEN 'rollout'
                WHEN NOT a.enabled THEN 'enabled'
                WHEN me.paused THEN 'paused'
            END
       FROM asked AS a
+     CROSS JOIN LATERAL (
+         SELECT a.rollout_now < 100 AND (a.bucket < a.rollout_now * 100) IS NOT TRUE
+     ) AS behind(rollout)
       LEFT JOIN client_offers(
                me, moment, ARRAY(SELECT DISTINCT a.soak_time FROM asked AS a WHERE a.target IS NOT NULL OR a.lockout)
            ) AS o ON o.soak_time = a.soak_time
       LEFT JOIN LATERAL (
           SELECT attribute.name, attribute.accepted
             FROM jsonb_each(a.attributes) AS attribute(name, accepted)
-           WHERE (attribute.accepted ? (me.attributes ->> attribute.name)) IS NOT TRUE
+           WHERE NOT accepts(attribute.accepted, me.attributes ->> attribute.name)
            ORDER BY attribute.name COLLATE "C"
            LIMIT 1
       ) AS missing ON true;
@@ -318,8 +342,9 @@ AS $$
 DECLARE
     rule CONSTANT rules := judged.rule;
     version CONSTANT text := version_shown(me.version, me.version_key);
+    attribute CONSTANT text := me.attributes ->> judged.missing_attribute;
 BEGIN
-    RETURN CASE judged.failed
+    RETURN CASE coalesce(judged.failed, 'rollout')
         WHEN 'platforms' THEN ARRAY[array_to_string(rule.platforms, ', '), me.platform]
         WHEN 'versions' THEN ARRAY[rule.versions, version]
         WHEN 'builds' THEN ARRAY[rule.builds, version_shown(me.build, me.build_key)]
@@ -327,8 +352,11 @@ BEGIN
         WHEN 'regions' THEN ARRAY[array_to_string(rule.regions, ', '), me.region]
         WHEN 'languages' THEN ARRAY[array_to_string(rule.languages, ', '), me.language]
         WHEN 'attributes' THEN ARRAY[
-            array_to_string(ARRAY(SELECT jsonb_array_elements_text(judged.missing_accepted)), ', '),
-            me.attributes ->> judged.missing_attribute
+            accepted_words(judged.missing_accepted),
+            CASE
+                WHEN judged.missing_accepted -> 'range' IS NULL THEN attribute
+                ELSE version_shown(attribute, version_key(attribute))
+            END
         ]
         WHEN 'target' THEN CASE
             WHEN judged.below_target THEN ARRAY['>=' || rule.target, judged.lenient_label]
@@ -388,14 +416,14 @@ BEGIN
     WITH judged AS MATERIALIZED (
         SELECT j::judged_check AS item, (j.rule).*, j.version_spans, j.build_spans, j.target_key,
                j.rollout_now, j.bucket, j.lenient_label, j.strict_label, j.strict_version, j.strict_build,
-               j.missing_attribute, j.failed
+               j.missing_attribute, j.behind_rollout, j.failed
           FROM judge_conditions(me, moment) AS j
     ),
     -- The first rule in order that ends the list, if its message is sent.
     last_sent AS MATERIALIZED (
         SELECT j."position", j.key
           FROM judged AS j
-         WHERE j.failed IS NULL AND j.final
+         WHERE j.failed IS NULL AND j.final AND NOT j.behind_rollout
          ORDER BY j."position", j.key
          LIMIT 1
     )
@@ -404,31 +432,37 @@ BEGIN
            CASE
                WHEN j.failed IS NOT NULL THEN 'no match'
                WHEN last_sent.key IS NOT NULL THEN 'after a final rule'
-               WHEN dead_end.reason IS NOT NULL THEN 'sent without lockout'
+               WHEN dead_end.reason IS NOT NULL OR j.lockout AND j.behind_rollout THEN 'sent without lockout'
                ELSE 'sent'
            END,
            CASE
                WHEN j.failed = 'attributes' THEN 'attributes.' || j.missing_attribute
                WHEN j.failed IS NOT NULL THEN j.failed
                WHEN last_sent.key IS NOT NULL THEN 'final'
+               WHEN j.behind_rollout THEN 'rollout'
                WHEN dead_end.reason IS NOT NULL THEN 'lockout'
            END,
            CASE
                WHEN j.failed IS NOT NULL THEN unmet.words[1]
-               WHEN last_sent.key IS NULL AND dead_end.reason IS NOT NULL THEN 'a way out'
+               WHEN last_sent.key IS NULL THEN coalesce(unmet.words[1], CASE WHEN dead_end.reason IS NOT NULL THEN 'a way out' END)
            END,
-           CASE WHEN j.failed IS NOT NULL THEN unmet.words[2] ELSE coalesce(last_sent.key, dead_end.reason) END,
+           CASE
+               WHEN j.failed IS NOT NULL THEN unmet.words[2]
+               WHEN last_sent.key IS NULL AND j.behind_rollout THEN unmet.words[2]
+               ELSE coalesce(last_sent.key, dead_end.reason)
+           END,
            j.bucket,
            trim_scale(j.rollout_now),
            CASE
                WHEN j.failed IS NOT NULL THEN awaited_release(j.item, me, moment)
                WHEN last_sent.key IS NOT NULL THEN NULL
-               WHEN j.lockout AND NOT j.lockout_without_update THEN j.strict_label
+               WHEN j.lockout AND NOT j.lockout_without_update AND NOT j.behind_rollout THEN j.strict_label
                WHEN j.target IS NOT NULL THEN j.lenient_label
            END,
-           j.lockout AND j.failed IS NULL AND last_sent.key IS NULL AND dead_end.reason IS NULL
+           j.lockout AND j.failed IS NULL AND last_sent.key IS NULL AND NOT j.behind_rollout AND dead_end.reason IS NULL
       FROM judged AS j
-      LEFT JOIN LATERAL failed_condition(j.item, me, moment) AS unmet(words) ON j.failed IS NOT NULL
+      LEFT JOIN LATERAL failed_condition(j.item, me, moment) AS unmet(words)
+        ON j.failed IS NOT NULL OR j.behind_rollout
       LEFT JOIN last_sent ON (j."position", j.key) > (last_sent."position", last_sent.key)
       -- Why a lockout finds no way out for this client.
       LEFT JOIN LATERAL (
@@ -443,7 +477,7 @@ BEGIN
                      ),
                      ''
                  ) AS reason
-           WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update
+           WHERE j.failed IS NULL AND j.lockout AND NOT j.lockout_without_update AND NOT j.behind_rollout
       ) AS dead_end ON true
      ORDER BY j."position", j.key;
 END

@@ -463,7 +463,11 @@ BEGIN
            f.attributes IS NULL
            OR NOT EXISTS (
                SELECT FROM jsonb_each(f.attributes) AS a(name, accepted)
-                WHERE (a.accepted @> (r.attributes -> a.name)) IS NOT TRUE
+                -- Of conditions that are no lists only the same is sure to be met.
+                WHERE CASE jsonb_typeof(a.accepted)
+                    WHEN 'array' THEN a.accepted @> (r.attributes -> a.name)
+                    ELSE a.accepted = (r.attributes -> a.name)
+                END IS NOT TRUE
            )
        );
 END

@@ -119,6 +119,14 @@ enum CostlyPolicy {
                 AttributeCondition(name: "a\(number)", values: number == 63 ? ["y"] : ["x"])
             }
         }
+        addApp("attribute-ranges", rules: 1_000) { rule, _ in
+            rule.attributes = (0..<64).map {
+                AttributeCondition(name: "a\($0)", .range($0 == 63 ? ">1.0.1" : ">1 <1.1"))
+            }
+        }
+        addApp("exceptions", rules: 1_000) { rule, _ in
+            rule.attributes = (0..<16).map { AttributeCondition(name: "a\($0)", .not($0 == 15 ? ["x", "y"] : ["x"])) }
+        }
         addApp("region-lists", rules: 1_000) { rule, _ in
             rule.platforms = ["ios"]
             rule.versions = "<2"

@@ -101,6 +101,8 @@ def costly():
     yield "version-lists", check("version-lists", '"region":"JP","version":"2000"')
     yield "value-lists", check("value-lists", '"region":"JP","channel":"none"')
     yield "attribute-lists", check("attribute-lists", '"region":"JP"' + numbered(64, ',"a#":"x"'))
+    yield "attribute-ranges", check("attribute-ranges", '"region":"JP"' + numbered(64, ',"a#":"1.0.1"'))
+    yield "exceptions", check("exceptions", '"region":"JP","a15":"y"')
     yield "region-lists", check("region-lists", '"region":"ZW","platform":"ios","version":"1"')
     yield "step-lists", check("step-lists", '"region":"JP","install":"i"')
     # The processor of callgrind has no instructions for SHA-256, without which a bucket takes ten times as long.

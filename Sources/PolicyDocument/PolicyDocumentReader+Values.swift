@@ -82,13 +82,13 @@ extension PolicyDocumentReader {
     }
 
     private mutating func attributes(_ node: YAMLNode, what: String) -> PolicyValue? {
-        let example = "names, each with the list of texts that are accepted"
+        let example = "names, each with what is accepted: [beta, nightly], {not: [staff]} or {range: \"<45\"}"
         guard let members = mapping(node, what: what, example: example) else { return nil }
         guard !members.isEmpty else {
             fault(node.position, "\(what) is an empty map", hint: "Leave the key out for no condition.")
             return nil
         }
-        var attributes: [UTF8Text: [UTF8Text]] = [:]
+        var attributes: [UTF8Text: AcceptedValues] = [:]
         for (key, value) in members {
             let path = "\(what).\(key.text)"
             if key.text.unicodeScalars.contains("\0") {
@@ -96,10 +96,26 @@ extension PolicyDocumentReader {
             } else if value.isAbsent {
                 fault(value.position, "\(path) accepts nothing", hint: "Write a list of texts: [beta, nightly]")
             } else {
-                attributes[UTF8Text(key.text)] = texts(value, what: path, example: "[beta, nightly]")
+                attributes[UTF8Text(key.text)] = acceptedValues(value, what: path)
             }
         }
         return attributes.count == members.count ? .attributes(attributes) : nil
+    }
+
+    private mutating func acceptedValues(_ node: YAMLNode, what: String) -> AcceptedValues? {
+        guard case .mapping(let members) = node.content else {
+            return texts(node, what: what, example: "[beta, nightly]").map { .among($0) }
+        }
+        guard members.count == 1, let (key, value) = members.first, ["not", "range"].contains(key.text) else {
+            fault(
+                node.position, "\(what) is neither a list nor one of not and range",
+                hint: "Write [beta, nightly], {not: [staff]} or {range: \"<45\"}."
+            )
+            return nil
+        }
+        let path = "\(what).\(key.text)"
+        if key.text == "not" { return texts(value, what: path, example: "[staff]").map { .not($0) } }
+        return text(value, what: path, example: "\"<45\"").map { .range(UTF8Text($0)) }
     }
 
     // MARK: - Structure

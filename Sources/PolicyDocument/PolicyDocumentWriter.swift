@@ -59,7 +59,7 @@ struct PolicyDocumentWriter {
         case .attributes(let attributes):
             line("\(column.name):", depth: depth)
             for (name, accepted) in attributes.sorted(by: { $0.key < $1.key }) {
-                key(name.string, depth: depth + 1, " " + Self.list(accepted))
+                key(name.string, depth: depth + 1, " " + Self.accepted(accepted))
             }
         case .text(let text) where ![.version, .range].contains(column.type):
             line("\(column.name): \(Self.text(text.string, depth: depth))", depth: depth)
@@ -82,6 +82,14 @@ struct PolicyDocumentWriter {
         case .percentage(let percentage): percentage.description
         case .time(let time): time.description
         case .duration(let duration): duration.description
+        }
+    }
+
+    private static func accepted(_ values: AcceptedValues) -> String {
+        switch values {
+        case .among(let texts): list(texts)
+        case .not(let texts): "{not: \(list(texts))}"
+        case .range(let range): "{range: \(YAMLScalarText.quoted(range.string))}"
         }
     }
 

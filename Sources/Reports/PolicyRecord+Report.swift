@@ -43,7 +43,8 @@ extension PolicyValue {
             case .attributes(let attributes):
                 Sentence(
                     attributes.sorted { $0.key < $1.key }.map { name, values in
-                        "\(name.string) = \(values.map(\.string).joined(separator: ", "))"
+                        let meaning = values.range.flatMap { VersionRange($0.string) }
+                        return values.text(of: name.string) + (meaning.map { " (\($0.inWords))" } ?? "")
                     }.joined(separator: "; ")
                 )
             }

@@ -49,7 +49,7 @@ package struct FeedQuestion: Sendable {
             guard let value, !value.isEmpty, !members.contains(where: { $0.name == name }) else { return }
             members.append((name, value))
         }
-        let own = (format?.ownMembers ?? []).union(["bundle", "platform", "d"])
+        let own = (format?.ownMembers ?? []).union(["bundle", "platform", "d", "manual"])
         for member in query where !own.contains(member.name) { fill(member.name, member.value) }
         fill("install", asked("d"))
         let isLanguageAsked = members.contains { $0.name == "language" }

@@ -23,13 +23,16 @@ struct Answer: Sendable, Equatable {
     /// What a check says against the statuses; nil: nothing.
     ///
     /// Whether a message is sent is decided for one client, and what its rule is for all of them, so neither follows from
-    /// the other.
+    /// the other. A rule that waits for its rollout is sent to who asked for the check.
     var contradiction: String? {
         let names = Dictionary(statuses.map { ($0[0], $0[1]?.string ?? "") }) { first, _ in first }
         for message in messages {
             let key = message[0]
             let name = names[key].flatMap { RuleStatus.Name(rawValue: $0) }
-            guard let name, name.isSent else { return "\(key?.string ?? "") is sent and \(names[key] ?? "unknown")" }
+            let isAskedFor = explanations.contains { $0[1] == key && $0[3] == "rollout" }
+            guard let name, name.isSent || name == .waiting && isAskedFor else {
+                return "\(key?.string ?? "") is sent and \(names[key] ?? "unknown")"
+            }
             if name == .onWithoutLockout, message[4] == "true" {
                 return "\(key?.string ?? "") locks out and is \(name)"
             }

@@ -7,11 +7,13 @@ struct CheckGenerator {
     private let scene: PolicyGenerator.Scene
     private let boundaries: [Timestamp]
     private var random: SeededGenerator
+    private var manual: SeededGenerator
 
     init(_ scene: PolicyGenerator.Scene, seed: UInt64) {
         self.scene = scene
         boundaries = Self.boundaries(scene.policy)
         random = SeededGenerator(seed: seed)
+        manual = random
     }
 
     /// Every time at which an answer of the policy may change.
@@ -41,6 +43,10 @@ struct CheckGenerator {
             client.append(name, attribute())
         }
         client.members.shuffle(using: &random)
+        // Drawn apart, so that the rest of a check is the same with it and without.
+        if manual.chance(30) {
+            client.append("manual", manual.pick([.boolean(true), .boolean(true), .boolean(false), .null]))
+        }
         return Check(client: client, time: time())
     }
 

@@ -16,10 +16,12 @@ struct Coverage: Sendable {
     private static let others: Set<String> = [
         "sent", "sent, a lockout", "sent, a lockout with an end", "sent, translated or filled in", "sent, a link",
         "sent, hints", "sent, hints and a target", "sent without lockout, hints",
+        "sent: the person asked", "sent without lockout: the person asked",
         "sent without lockout: no offer", "sent without lockout: the offer is not above the client",
         "sent without lockout: the rule matches the offer", "sent without lockout: the number of no system",
         "after a final rule",
-        "target reached", "target: nothing awaited", "target: staged", "target: no live date", "target: live",
+        "attributes: not", "attributes: range", "target reached", "target: nothing awaited", "target: staged",
+        "target: no live date", "target: live",
         "target: region",
         "target: os", "target: soaks", "starts_at", "ends_at", "rollout", "rollout without install", "enabled",
         "paused", "held",
@@ -31,6 +33,10 @@ struct Coverage: Sendable {
             let outcome = row[2]?.string ?? ""
             let turn = outcome == "no match" ? Self.condition(row) : outcome
             let reasons = row[5]?.string.split(separator: ", os ") ?? []
+            if row[3] == "rollout", turn.hasPrefix("sent") {
+                counts["\(turn): the person asked", default: 0] += 1
+                continue
+            }
             counts[turn == "sent without lockout" ? "\(turn): \(reasons.first ?? "")" : turn, default: 0] += 1
             if reasons.count > 1 { counts["sent without lockout: the number of no system", default: 0] += 1 }
         }
@@ -55,7 +61,12 @@ struct Coverage: Sendable {
 
     private static func condition(_ row: Answer.Row) -> String {
         let condition = row[3]?.string ?? ""
-        if condition.hasPrefix("attributes.") { return "attributes" }
+        if condition.hasPrefix("attributes.") {
+            let expected = row[4]?.string ?? ""
+            return expected.hasPrefix("not ")
+                ? "attributes: not"
+                : expected.contains(where: { "<>".contains($0) }) ? "attributes: range" : "attributes"
+        }
         if condition == "rollout" { return row[6] == nil ? "rollout without install" : condition }
         guard condition == "target" else { return condition }
         if row[4]?.string.hasPrefix("<") == true { return "target reached" }

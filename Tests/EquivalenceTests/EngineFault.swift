@@ -71,6 +71,22 @@ extension EngineFault {
         ),
         EngineFault("lockouts need no way out", seed: 9, rule: { $0.lockoutWithoutUpdate = true }),
         EngineFault("a disabled rule hides others", seed: 20, rule: { if $0.final { $0.enabled = true } }),
+        EngineFault(
+            "what an attribute must not be is what it must be", seed: 1,
+            rule: { rule in
+                rule.attributes = rule.attributes?.map {
+                    $0.values.isNot ? AttributeCondition(name: $0.name, .among($0.values.texts)) : $0
+                }
+            }
+        ),
+        EngineFault(
+            "an attribute is in any range", seed: 1,
+            rule: { rule in
+                rule.attributes = rule.attributes?.map {
+                    $0.values.range == nil ? $0 : AttributeCondition(name: $0.name, .range("*"))
+                }
+            }
+        ),
         EngineFault("remind is lost", seed: 3, rule: { $0.remind = nil }),
         EngineFault("shows are lost", seed: 3, rule: { $0.shows = nil }),
         EngineFault("skippable is lost", seed: 6, rule: { $0.skippable = false }),
@@ -114,6 +130,7 @@ extension EngineFault {
                 return .text("zh-yue-TW")
             }
         ),
+        EngineFault("it is not known that the person asked", seed: 1, member: "manual", { _ in .null }),
         EngineFault(
             "a number loses its last zero",
             seed: 3,

@@ -152,6 +152,20 @@ extension Meaning {
             questions: isHeld("rule", in: "matches", out: "does not match")
         ),
         Meaning(
+            table: "attribute",
+            sql: "CASE WHEN versiongate_internal.accepts(b::jsonb, nullif(a, '')) THEN 'yes' ELSE 'no' END",
+            engine: { value, accepted in
+                guard let values = try? JSONDecoder().decode(AcceptedValues.self, from: Data(accepted.utf8)),
+                    let client = try? TestPolicy.client(["a": value]),
+                    let policy = try? TestPolicy.policy([
+                        TestPolicy.rule("k") { $0.attributes = [AttributeCondition(name: "a", values)] }
+                    ])
+                else { return nil }
+                return policy.keys(client) == ["k"] ? "yes" : "no"
+            },
+            questions: isHeld("condition", in: "met by", out: "not met by")
+        ),
+        Meaning(
             table: "translation",
             sql: """
                 (SELECT written FROM unnest(string_to_array(b, ', ')) AS written,

@@ -182,12 +182,8 @@ extension PolicyCase {
         case .duration: return .duration(try some(DayTimeInterval(text)))
         case .texts, .platforms: return .texts(text.split(separator: ",").map { UTF8Text(String($0)) })
         case .attributes:
-            let attributes = try JSONDecoder().decode([String: [String]].self, from: Data(text.utf8))
-            return .attributes(
-                Dictionary(
-                    uniqueKeysWithValues: attributes.map { (UTF8Text($0.key), $0.value.map { UTF8Text($0) }) }
-                )
-            )
+            let attributes = try JSONDecoder().decode([String: AcceptedValues].self, from: Data(text.utf8))
+            return .attributes(Dictionary(uniqueKeysWithValues: attributes.map { (UTF8Text($0.key), $0.value) }))
         default: return .text(UTF8Text(text))
         }
     }

@@ -132,9 +132,11 @@ struct PolicyScript {
         return literal + "'"
     }
 
-    private static func json(_ attributes: [UTF8Text: [UTF8Text]]) -> String {
+    private static func json(_ attributes: [UTF8Text: AcceptedValues]) -> String {
         let members = attributes.sorted { $0.key < $1.key }.map { name, values in
-            "\(JSONText.quoted(name.string)): [\(values.map { JSONText.quoted($0.string) }.joined(separator: ", "))]"
+            let list = "[\(values.texts.map { JSONText.quoted($0.string) }.joined(separator: ", "))]"
+            let range = values.range.map { "{\"range\": \(JSONText.quoted($0.string))}" }
+            return "\(JSONText.quoted(name.string)): \(range ?? (values.isNot ? "{\"not\": \(list)}" : list))"
         }
         return "{\(members.joined(separator: ", "))}"
     }

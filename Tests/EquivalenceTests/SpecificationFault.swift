@@ -93,6 +93,14 @@ extension SpecificationFault {
             "octet_length(written) > 1024", becomes: "octet_length(written) > 1025"
         ),
         SpecificationFault(
+            "what an attribute must not be is what it must be", seed: 1, in: "versiongate_internal.accepts",
+            "(jsonb_typeof(accepted) = 'array'::text)", becomes: "true"
+        ),
+        SpecificationFault(
+            "an attribute is in any range", seed: 1, in: "versiongate_internal.accepts",
+            "version_matches(sent, (accepted ->> 'range'::text))", becomes: "version_matches(sent, '*')"
+        ),
+        SpecificationFault(
             "a language is looked up whole", seed: 6, in: "versiongate_internal.language_fallbacks",
             "WHILE cardinality(subtags) > 0 LOOP", becomes: "RETURN ARRAY[tag]; LOOP"
         ),
@@ -120,6 +128,14 @@ extension SpecificationFault {
         SpecificationFault(
             "a final rule ends the list also when it is not sent", seed: 2, in: "versiongate_internal.judge_rules",
             "j.failed IS NULL AND j.final", becomes: "j.final"
+        ),
+        SpecificationFault(
+            "what the person asked for ends the list", seed: 1, in: "versiongate_internal.judge_rules",
+            "j.final AND NOT j.behind_rollout", becomes: "j.final"
+        ),
+        SpecificationFault(
+            "what the person asked for locks out", seed: 1, in: "versiongate_internal.judge_rules",
+            "last_sent.key IS NULL AND NOT j.behind_rollout AND dead_end", becomes: "last_sent.key IS NULL AND dead_end"
         ),
         SpecificationFault(
             "the target may be equal to the client", seed: 1, in: "versiongate_internal.judge_conditions",

@@ -180,8 +180,11 @@ final class StatusOracle {
             && has(row.languages, otherRow.languages) { LanguageTag($1).matches(LanguageTag($0)) }
             && (row.attributes ?? []).allSatisfy { attribute in
                 (otherRow.attributes ?? []).contains { other in
-                    UTF8Text(attribute.name) == UTF8Text(other.name)
-                        && has(attribute.values, other.values) { UTF8Text($0) == UTF8Text($1) }
+                    guard UTF8Text(attribute.name) == UTF8Text(other.name) else { return false }
+                    guard case (.among(let values), .among(let others)) = (attribute.values, other.values) else {
+                        return attribute.values == other.values
+                    }
+                    return has(values, others, ==)
                 }
             }
     }

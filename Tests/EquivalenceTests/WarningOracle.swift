@@ -43,7 +43,8 @@ struct WarningOracle {
         var found: [String] = []
         let texts = [rule.title, rule.text] + rule.texts.flatMap { [$0.title, $0.text] }
         if texts.contains(where: Self.hasPlaceholder) { found.append("placeholder") }
-        if rule.attributes?.flatMap(\.values).contains(where: { $0.contains(",") }) == true { found.append("list") }
+        let listed = (rule.attributes ?? []).flatMap { $0.values.texts.map(\.string) }
+        if listed.contains(where: { $0.contains(",") }) { found.append("list") }
         let soak = rule.soak?.inMicroseconds ?? 0
         if soak > 0, rule.target == nil, !rule.lockout { found.append("soak") }
         if rule.lockoutWithoutUpdate, !rule.lockout { found.append("lockout_without_update") }

@@ -56,7 +56,11 @@ struct LastGoodPolicyFileTests {
                     $0.bundle = "com.example.app\(number)"
                     $0.enabled = true
                     $0.versions = "<1.2"
-                    $0.attributes = [AttributeCondition(name: awkward, values: [awkward])]
+                    $0.attributes = [
+                        AttributeCondition(name: awkward, values: [awkward]),
+                        AttributeCondition(name: "not", .not([UTF8Text(awkward)])),
+                        AttributeCondition(name: "range", .range("<45")),
+                    ]
                     $0.target = "1.2"
                     $0.rollout = Percentage(hundredths: 3725) ?? .all
                     $0.lockout = true

@@ -62,7 +62,11 @@ struct StoredRowTests {
 
     @Test(
         "Stored rows are refused without what they are nothing without",
-        arguments: [#"{"title":"t","text":"x"}"#, #"{"key":"r","text":"x"}"#, #"{"key":"r","title":"t"}"#]
+        arguments: [
+            #"{"title":"t","text":"x"}"#, #"{"key":"r","text":"x"}"#, #"{"key":"r","title":"t"}"#,
+            #"{"key":"r","title":"t","text":"x","attributes":[{"name":"a","values":{}}]}"#,
+            #"{"key":"r","title":"t","text":"x","attributes":[{"name":"a","values":{"not":["b"],"nor":["c"]}}]}"#,
+        ]
     )
     func requiredMembers(json: String) { #expect(throws: DecodingError.self) { let _: Rule = try Self.read(json) } }
 

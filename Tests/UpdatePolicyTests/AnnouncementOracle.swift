@@ -109,7 +109,13 @@ struct AnnouncementOracle {
             parts.append(isMet.map(sent) ?? 0)
         }
         for attribute in rule.attributes ?? [] {
-            let isMet = question.attribute(UTF8Text(attribute.name)).map { attribute.values.contains($0.string) }
+            let isMet = question.attribute(UTF8Text(attribute.name)).map { value in
+                switch attribute.values {
+                case .among(let texts): texts.contains(value)
+                case .not(let texts): !texts.contains(value)
+                case .range(let range): holds(range.string, AppVersion(value.string))
+                }
+            }
             parts.append(isMet.map(sent) ?? 0)
         }
         let step = rule.steps.filter { $0.at <= min(time, rule.heldAt ?? time) }.max { $0.at < $1.at }

@@ -11,7 +11,7 @@ struct ClientTests {
         #expect(ClientField.allCases.map { Int($0.rawValue) } == Array(ClientField.allCases.indices))
         for field in ClientField.allCases {
             var client = Client()
-            try client.set(field, to: .text("1"))
+            try client.set(field, to: field == .manual ? .boolean(true) : .text("1"))
             #expect(throws: ClientError(member: field.name, reason: .duplicate)) {
                 try client.set(field, to: .text("2"))
             }
@@ -40,17 +40,25 @@ struct ClientTests {
 
     @Test(
         "A known member of a wrong type is refused by its name", arguments: ClientField.allCases,
-        [MemberValue.number("7"), .boolean(true), .composite]
+        [MemberValue.number("7"), .boolean(true), .text("true"), .composite]
     )
     func wrongType(_ member: ClientField, _ value: MemberValue) {
         let takesNumbers = [.version, .build, .os].contains(member)
+        let isTaken: Bool
+        switch value {
+        case .text: isTaken = member != .manual
+        case .boolean: isTaken = member == .manual
+        case .number: isTaken = takesNumbers
+        case .null, .composite: isTaken = false
+        }
+        let expected = member == .manual ? "true or false" : takesNumbers ? "a string or a number" : "a string"
         var client = Client()
         do throws(ClientError) {
             try client.set(UTF8Text(member.name), to: value)
-            #expect(takesNumbers && value == .number("7"))
+            #expect(isTaken)
         } catch {
             #expect(error.member == member.name)
-            #expect(error.reason == .wrongType(expected: takesNumbers ? "a string or a number" : "a string"))
+            #expect(!isTaken && error.reason == .wrongType(expected: expected))
             #expect(error.description.contains("`\(member.name)`"))
         }
     }

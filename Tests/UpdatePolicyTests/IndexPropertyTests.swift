@@ -18,7 +18,8 @@ struct IndexPropertyTests {
             let compiled = try CompiledPolicy(policy)
             let isLockout = Dictionary(uniqueKeysWithValues: policy.rules.map { ($0.key, $0.lockout) })
             for _ in 0..<15 {
-                let client = try generator.client()
+                var client = try generator.client()
+                if generator.random.chance(30) { try client.set("manual", to: .boolean(true)) }
                 let time = generator.time()
                 let sent = compiled.keys(client, at: time)
                 let explained = compiled.explain(client, at: time).compactMap { rule in
@@ -61,7 +62,10 @@ struct IndexPropertyTests {
                     case 2: $0.versions = some { "\(Int.random(in: 0..<30, using: &random))" }.joined(separator: "||")
                     case 3:
                         let names = Set(some { "a\(Int.random(in: 0..<6, using: &random))" }.prefix(3))
-                        $0.attributes = names.sorted().map { AttributeCondition(name: $0, values: some(tag)) }
+                        $0.attributes = names.sorted().map { name in
+                            let texts = some(tag).map { UTF8Text($0) }
+                            return AttributeCondition(name: name, random.chance(30) ? .not(texts) : .among(texts))
+                        }
                         if random.chance(30) { $0.endsAt = TestPolicy.hours(30) }
                     default:
                         $0.rollout = .zero

@@ -28,6 +28,15 @@ struct RuleAudienceTests {
             (">=1.0 <2.0", { $0.versions = ">=1.0 <2.0" }), ("=1.x", { $0.versions = "=1.x" }),
             ("build <100", { $0.builds = "<100" }),
             ("channel \"beta, DE\" or a", { $0.attributes = channel(["beta, DE", "a"]) }),
+            (
+                "tier not staff or \"V I P\", stamp >=45 <60",
+                {
+                    $0.attributes = [
+                        AttributeCondition(name: "tier", .not(["staff", "V I P"])),
+                        AttributeCondition(name: "stamp", .range(">=45 <60")),
+                    ]
+                }
+            ),
             ("AT, BE, CH, DE, ES or 2 more", { $0.regions = regions }),
             ("AT, BE, CH, DE, ES or FR", { $0.regions = Array(regions.prefix(6)) }),
         ] as [(String, (inout Rule) -> Void)] {
@@ -42,7 +51,7 @@ struct RuleAudienceTests {
             let audience = audience { rule in
                 switch column.type {
                 case .texts, .platforms: column.set(.texts(["x"]), in: &rule)
-                case .attributes: column.set(.attributes(["x": ["y"]]), in: &rule)
+                case .attributes: column.set(.attributes(["x": .among(["y"])]), in: &rule)
                 default: column.set(.text("2"), in: &rule)
                 }
             }

@@ -35,7 +35,7 @@ final class GateRequest: Sendable {
         var refusal = Status.forbidden
         var named: Set<String> = []
         do throws(ClientError) {
-            for (name, value) in query.members where !value.isEmpty {
+            for (name, value) in query.members where !value.isEmpty && name != ClientField.manual.name {
                 if name == "deny" {
                     if value == "426" { refusal = .upgradeRequired }
                     continue

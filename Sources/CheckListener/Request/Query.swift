@@ -157,7 +157,7 @@ struct CheckQueryDecoder {
             let name = try range(of: member.name, in: member.pair, &client)
             let value = try range(of: member.value, in: member.pair, &client)
             do throws(ClientError) {
-                try client.setMember(at: name, toText: value)
+                try client.setMember(at: name, inQuery: value)
             } catch {
                 throw .badRequest("\(error)")
             }

@@ -60,7 +60,7 @@ struct CheckForm {
     /// The client that the question describes.
     func client() throws(ClientError) -> Client {
         var client = Client()
-        for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+        for (name, value) in members { try client.set(UTF8Text(name), inQuery: UTF8Text(value)) }
         try client.validate()
         return client
     }
@@ -89,7 +89,9 @@ struct CheckForm {
             text.map { "\(isAsOf ? "--as-of" : "--at") \($0.shellWord)" }, revision.map { "--revision \($0)" },
         ]
         let words = ["check --explain"] + options.compactMap(\.self) + members.map { "\($0)=\($1)".shellWord }
-        let object = members.map { "\(JSONString.literal($0)): \(JSONString.literal($1))" }.joined(separator: ", ")
+        let object = members.map { name, value in
+            "\(JSONString.literal(name)): \(name == ClientField.manual.name ? value : JSONString.literal(value))"
+        }.joined(separator: ", ")
         let arguments = ["{\(object)}", text].compactMap { $0?.sqlLiteral }
         return Report.Edit(
             "Ask the same", command: words.joined(separator: " "),

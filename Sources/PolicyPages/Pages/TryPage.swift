@@ -66,6 +66,10 @@ extension Page {
             form: "/try", "Ask",
             "The address of the answer holds the question: paste it into a ticket. It has no install id; a rule below 100 % says which part of the installs it reaches.",
             id: "asked-", Self.checkInputs, required: "bundle",
+            box: [
+                "name": ClientField.manual.name, "label": "The person asked for this check",
+                "isChecked": question.members[ClientField.manual.name] == "true",
+            ],
             lines: [
                 "name": "attributes", "label": "Other fields that the app sends, a line each", "hint": "channel=beta",
                 "value": form.attributes,

@@ -72,6 +72,7 @@ struct Page {
         id: String = "",
         _ inputs: [(name: String, label: String, hint: String, list: String)],
         required: String? = nil,
+        box: JSONValue? = nil,
         lines: JSONValue? = nil,
         lists: [JSONValue] = []
     ) {
@@ -84,7 +85,8 @@ struct Page {
         add(
             "form",
             [
-                "action": path, "button": button, "explanation": explanation, "inputs": views, "lines": lines,
+                "action": path, "button": button, "explanation": explanation, "inputs": views, "box": box,
+                "lines": lines,
                 "lists": lists,
             ]
         )

@@ -83,7 +83,7 @@ extension StoredMember where Row: PolicyRecord {
         if let attributes = column.property as? PolicyColumn<Row>.Property<[AttributeCondition]?> {
             return Self(
                 column.storedName, attributes.path, isRequired: false, wrap: { $0?.map(StoredCondition.init) },
-                unwrap: { $0?.map { AttributeCondition(name: $0.name, values: $0.values) } }
+                unwrap: { $0?.map { AttributeCondition(name: $0.name, $0.values) } }
             )
         }
         if let duration = column.property as? PolicyColumn<Row>.Property<DayTimeInterval?> {
@@ -161,7 +161,7 @@ struct StoredCondition: StoredRow {
     ]
 
     var name: String
-    var values: [String]
+    var values: AcceptedValues
 
     init(_ condition: AttributeCondition) {
         (name, values) = (condition.name, condition.values)

@@ -55,11 +55,7 @@ extension PolicyValue: JSONConvertible {
         case .time(let time): .string(time.description.replacing(/(?:(\.\d*[1-9])0*)?Z/) { "\($0.1 ?? "")+00:00" })
         case .duration(let duration): .string(duration.inPostgres)
         case .attributes(let attributes):
-            .object(
-                attributes.sorted { $0.key < $1.key }.map { name, values in
-                    (name: name.string, value: values.map(\.string).jsonValue)
-                }
-            )
+            .object(attributes.sorted { $0.key < $1.key }.map { (name: $0.string, value: $1.jsonValue) })
         }
     }
 }

@@ -66,11 +66,8 @@ package enum ChangeFormatter {
             case .time: Timestamp(value).map { "\(time: $0)" }
             case .texts, .platforms: decoded(value, as: [String].self).map { Sentence($0.joined(separator: ", ")) }
             case .attributes:
-                decoded(value, as: [String: [String]].self).map { attributes in
-                    Sentence(
-                        attributes.sorted { $0.key < $1.key }.map { "\($0) = \($1.joined(separator: ", "))" }
-                            .joined(separator: "; ")
-                    )
+                decoded(value, as: [String: AcceptedValues].self).map { attributes in
+                    Sentence(attributes.sorted { $0.key < $1.key }.map { $1.text(of: $0) }.joined(separator: "; "))
                 }
             default: nil
             }

@@ -66,12 +66,17 @@ struct PolicyTables {
         var attributes: [UTF8Text: [AttributeCondition]] = [:]
         for row in try query(
             """
-            SELECT rules.key, attribute.key AS name, ARRAY(SELECT jsonb_array_elements_text(attribute.value)) AS values
+            SELECT rules.key, attribute.key AS name, attribute.value -> 'not' IS NOT NULL AS is_not,
+                ARRAY(SELECT jsonb_array_elements_text(versiongate_internal.listed_texts(attribute.value))) AS texts,
+                attribute.value ->> 'range' AS range
             FROM \(rows(of: .rules)), jsonb_each(rules.attributes) AS attribute WHERE \(condition)
             """
         ) {
+            let texts = try row.decode("texts", as: [String].self).map { UTF8Text($0) }
+            let range = try row.decode("range", as: String?.self).map { AcceptedValues.range(UTF8Text($0)) }
+            let values: AcceptedValues = try range ?? (row.decode("is_not") ? .not(texts) : .among(texts))
             attributes[UTF8Text(try row.decode("key")), default: []].append(
-                AttributeCondition(name: try row.decode("name"), values: try row.decode("values"))
+                AttributeCondition(name: try row.decode("name"), values)
             )
         }
         return try records(by: "key") { rule, _ in

@@ -46,6 +46,9 @@ package struct Client: Sendable {
     package var os: AppVersion? { Self.version(osText, osKey) }
     package var platform: Platform? { platformText.map { Platform($0.string) } }
 
+    /// Whether the person asked for this check.
+    var isManual: Bool { has(.manual) }
+
     /// Whether the client sent a version that cannot be read, so that no range and no target reaches it.
     package var hasUnreadableVersion: Bool { versionKey == nil && has(.version) }
 
@@ -94,6 +97,12 @@ package struct Client: Sendable {
         }
     }
 
+    /// Takes over a member of a query, where booleans are texts.
+    package mutating func set(_ name: UTF8Text, inQuery text: UTF8Text) throws(ClientError) {
+        let range = text.string.withBytes { append($0) }
+        try setMember(at: name.string.withBytes { append($0) }, inQuery: range)
+    }
+
     /// Takes over a field.
     package mutating func set(_ field: ClientField, to value: MemberValue) throws(ClientError) {
         try set(field, to: value.map { text in text.string.withBytes { append($0) } })
@@ -106,6 +115,15 @@ package struct Client: Sendable {
         } else {
             try setAttribute(at: name, to: value)
         }
+    }
+
+    /// Takes over a member of a query, where booleans are texts.
+    package mutating func setMember(at name: Range<Int>, inQuery text: Range<Int>) throws(ClientError) {
+        guard withBytes(name, { ClientField(name: $0) }) == .manual else {
+            return try setMember(at: name, toText: text)
+        }
+        let value = string(at: text)
+        try set(.manual, to: value == "true" || value == "false" ? .boolean(value == "true") : .text(text))
     }
 
     /// Takes over a member whose value is a text, as nearly every one is.
@@ -140,6 +158,9 @@ package struct Client: Sendable {
             // A number with a sign or an exponent is "not sent".
             let isPlain = withBytes(number) { $0.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.dot } }
             if isPlain { try set(field, toText: number) } else { try markSeen(field) }
+        case .boolean(let isTrue) where field == .manual:
+            try markSeen(field)
+            if isTrue { setSent(field, at: "true".withBytes { append($0) }) }
         case .null: try markSeen(field)
         case .number, .boolean, .composite:
             try markSeen(field)
@@ -169,7 +190,13 @@ package struct Client: Sendable {
         case .region: region = withBytes(range) { Region(localeBytes: $0) }
         case .language: language = LanguageTag(string(at: range))
         case .install: if withBytes(range, Self.isZeroInstall) { return }
+        case .manual: throw ClientError(member: field.name, reason: .wrongType(expected: field.expectedType))
         }
+        setSent(field, at: range)
+    }
+
+    @inline(__always)
+    private mutating func setSent(_ field: ClientField, at range: Range<Int>) {
         texts[Int(field.rawValue)] = TextRange(range)
         sentFields |= 1 &<< UInt16(field.rawValue)
     }

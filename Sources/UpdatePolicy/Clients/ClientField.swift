@@ -8,6 +8,7 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
     case os
     case language
     case install
+    case manual
 
     package var name: String { "\(staticName)" }
 
@@ -21,6 +22,7 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
         case .os: "os"
         case .language: "language"
         case .install: "install"
+        case .manual: "manual"
         }
     }
 
@@ -37,6 +39,7 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
             case (5, UInt8(ascii: "b")): Self.build.named(bytes)
             case (6, UInt8(ascii: "b")): Self.bundle.named(bytes)
             case (6, UInt8(ascii: "r")): Self.region.named(bytes)
+            case (6, UInt8(ascii: "m")): Self.manual.named(bytes)
             case (7, UInt8(ascii: "v")): Self.version.named(bytes)
             case (7, UInt8(ascii: "i")): Self.install.named(bytes)
             case (8, UInt8(ascii: "p")): Self.platform.named(bytes)
@@ -58,7 +61,7 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
     var isVersion: Bool {
         switch self {
         case .version, .build, .os: true
-        case .bundle, .platform, .region, .language, .install: false
+        case .bundle, .platform, .region, .language, .install, .manual: false
         }
     }
 
@@ -68,11 +71,11 @@ package enum ClientField: UInt8, Sendable, CaseIterable {
         case .bundle: 255
         case .platform, .region, .language: 64
         case .install: 128
-        case .version, .build, .os: .max
+        case .version, .build, .os, .manual: .max
         }
     }
 
-    var expectedType: String { isVersion ? "a string or a number" : "a string" }
+    var expectedType: String { self == .manual ? "true or false" : isVersion ? "a string or a number" : "a string" }
 }
 
 /// The value of a member of a check, as the request has it.

@@ -19,7 +19,7 @@ package enum ColumnType: Sendable, Hashable {
     case percentage
     case time
     case duration
-    /// Names, each with the texts that are accepted for it.
+    /// Names, each with what is accepted for it.
     case attributes
 }
 
@@ -183,9 +183,7 @@ extension ColumnContent {
             case .time(let time): time
             case .duration(let duration): duration
             case .attributes(let attributes):
-                attributes.sorted { $0.key < $1.key }.map { name, values in
-                    AttributeCondition(name: name.string, values: values.map(\.string))
-                }
+                attributes.sorted { $0.key < $1.key }.map { AttributeCondition(name: $0.string, $1) }
             }
         guard let content = content as? Self else {
             preconditionFailure("a column of \(Self.self) cannot hold \(value)")
@@ -251,8 +249,6 @@ extension String: ListContent {
 
 extension AttributeCondition: ListContent {
     package static func policyValue(of list: [AttributeCondition]) -> PolicyValue {
-        .attributes(
-            Dictionary(list.map { (UTF8Text($0.name), $0.values.map { UTF8Text($0) }) }) { first, _ in first }
-        )
+        .attributes(Dictionary(list.map { (UTF8Text($0.name), $0.values) }) { first, _ in first })
     }
 }

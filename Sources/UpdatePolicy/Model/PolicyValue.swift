@@ -8,8 +8,8 @@ package enum PolicyValue: Sendable, Hashable {
     case percentage(Percentage)
     case time(Timestamp)
     case duration(DayTimeInterval)
-    /// Names, each with the texts that are accepted for it.
-    case attributes([UTF8Text: [UTF8Text]])
+    /// Names, each with what is accepted for it.
+    case attributes([UTF8Text: AcceptedValues])
 
     package var text: String? {
         if case .text(let text) = self { text.string } else { nil }

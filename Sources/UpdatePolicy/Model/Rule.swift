@@ -164,12 +164,12 @@ package struct AttributeCondition: Sendable, Equatable, Codable {
     /// The attribute's name; case counts.
     package var name: String
 
-    /// The accepted values, case counts, in the order they were written.
-    package var values: [String]
+    package var values: AcceptedValues
 
-    package init(name: String, values: [String]) {
-        (self.name, self.values) = (name, values)
-    }
+    package init(name: String, _ values: AcceptedValues) { (self.name, self.values) = (name, values) }
+
+    /// A condition that accepts one of some values.
+    package init(name: String, values: [String]) { self.init(name: name, .among(values.map { UTF8Text($0) })) }
 }
 
 extension [AttributeCondition] {

@@ -11,8 +11,8 @@ struct CheckCommand: AsyncParsableCommand {
         "versiongate check --revision 41 bundle=com.example.doto version=1.1 platform=ios",
         #"versiongate check --explain --as-of "yesterday 15:00" bundle=com.example.doto version=1.1 platform=ios"#,
         discussion: """
-            The members are those of the request: bundle, version, build, platform, region, os, language, install, and \
-            any attribute that rules use.
+            The members are those of the request: bundle, version, build, platform, region, os, language, install, \
+            manual, and any attribute that rules use.
             """
     )
 

@@ -154,36 +154,12 @@ struct NamedValue: Sendable {
     static func client(_ members: [(name: String, value: String)]) throws -> Client {
         var client = Client()
         do throws(ClientError) {
-            for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
+            for (name, value) in members { try client.set(UTF8Text(name), inQuery: UTF8Text(value)) }
             try client.validate()
         } catch {
             throw ValidationError("\(error)")
         }
         return client
-    }
-
-    static func attribute(_ argument: String) throws -> NamedValue {
-        let value = try NamedValue(argument, else: "write the name of the attribute, \"=\" and a value: channel=beta")
-        func refuse(_ fault: String, _ meant: [String]) -> CommandError {
-            CommandError("\(fault); write \(meant.map { "--attribute \($0.shellWord)" }.joined(separator: " "))")
-        }
-        if let sign = value.name.last, "!<>~^".contains(sign) {
-            throw CommandError(
-                "an attribute is compared with its values alone, and has no \(sign)=; write channel=beta"
-            )
-        }
-        let text = value.value
-        // Apple names its devices so: iPhone14,3.
-        let items = text.split { ",|; []".contains($0) }
-        if items.count > 1, text.contains(where: { ",|;".contains($0) }), text.wholeMatch(of: /[A-Za-z]+\d+,\d+/) == nil
-        {
-            throw refuse("several values in one", items.map { "\(value.name)=\($0)" })
-        }
-        let plain = text.replacing(/^[\ =]+|\ +$/, with: "").replacing(/^(['"])(.*)\1$/) { $0.2 }
-        if plain != text, !plain.isEmpty {
-            throw refuse("the value would be \"\(text)\", with all that is in it", ["\(value.name)=\(plain)"])
-        }
-        return value
     }
 
     static func storeLink(_ argument: String) throws -> NamedValue {
@@ -196,5 +172,32 @@ struct NamedValue: Sendable {
             throw CommandError("several platforms in one; write \(each.joined(separator: " "))")
         }
         return value
+    }
+}
+
+extension AttributeCondition {
+    static func parse(_ argument: String) throws -> AttributeCondition {
+        guard let match = argument.wholeMatch(of: /([^=!<>]*[^=!<>~^])(!=|<=|>=|<|>|=)(.*)/.dotMatchesNewlines()) else {
+            throw CommandError(
+                "write the name of the attribute, one of = != < <= > >= and a value: channel=beta, tier!=staff, stamp<45"
+            )
+        }
+        let (name, sign, text) = (String(match.1), String(match.2), String(match.3))
+        if sign.contains(where: { "<>".contains($0) }) { return Self(name: name, .range(UTF8Text(sign + text))) }
+        func refuse(_ fault: String, _ meant: [String]) -> CommandError {
+            CommandError(
+                "\(fault); write \(meant.map { "--attribute \("\(name)\($0)".shellWord)" }.joined(separator: " "))")
+        }
+        // Apple names its devices so: iPhone14,3.
+        let items = text.split { ",|; []".contains($0) }
+        if items.count > 1, text.contains(where: { ",|;".contains($0) }), text.wholeMatch(of: /[A-Za-z]+\d+,\d+/) == nil
+        {
+            throw refuse("several values in one", items.map { sign + $0 })
+        }
+        let plain = text.replacing(/^[\ =]+|\ +$/, with: "").replacing(/^(['"])(.*)\1$/) { $0.2 }
+        if plain != text, !plain.isEmpty {
+            throw refuse("the value would be \"\(text)\", with all that is in it", [sign + plain])
+        }
+        return Self(name: name, sign == "=" ? .among([UTF8Text(text)]) : .not([UTF8Text(text)]))
     }
 }

@@ -21,9 +21,9 @@ struct GivenColumn<Record: PolicyRecord>: Sendable {
         case let flag as Bool: value = .parsed(.boolean(flag))
         case let number as Int64: value = .parsed(.integer(number))
         case let texts as [String] where !texts.isEmpty: value = .parsed(.texts(texts.map { UTF8Text($0) }))
-        case let attributes as [NamedValue] where !attributes.isEmpty:
-            let values = Dictionary(grouping: attributes) { UTF8Text($0.name) }
-            value = .parsed(.attributes(values.mapValues { $0.map { UTF8Text($0.value) } }))
+        case let attributes as [AttributeCondition] where !attributes.isEmpty:
+            let values = attributes.map { (UTF8Text($0.name), $0.values) }
+            value = .parsed(.attributes(Dictionary(values) { $0.joined(with: $1) ?? $0 }))
         default: return nil
         }
         self.column = column
@@ -34,6 +34,18 @@ struct GivenColumn<Record: PolicyRecord>: Sendable {
         case .written(let text): ColumnValue(column, written: text)
         case .time(let time): ColumnValue(column, .time(try clock.moment(time, of: "--\(column.optionName)")))
         case .parsed(let value): ColumnValue(column, value)
+        }
+    }
+
+    /// The ranges in it, each with what is to be in it.
+    fileprivate var ranges: [(name: String, range: String)] {
+        switch value {
+        case .written(let range) where column.type == .range: [(column.name, range)]
+        case .parsed(.attributes(let attributes)):
+            attributes.sorted { $0.key < $1.key }.compactMap { name, values in
+                values.range.map { (name.string, $0.string) }
+            }
+        default: []
         }
     }
 }
@@ -117,12 +129,10 @@ struct ColumnEdit<Record: PolicyRecord>: Sendable {
     }
 
     var meanings: [String] {
-        given.compactMap { given in
-            guard given.column.type == .range, case .written(let range) = given.value,
-                let meaning = VersionRange(range)
-            else { return nil }
+        given.flatMap(\.ranges).compactMap { name, range in
+            guard let meaning = VersionRange(range) else { return nil }
             let warnings = meaning.remarks.isEmpty ? "" : " (\(meaning.remarks.joined(separator: "; ")))"
-            return "\(given.column.name) \(range) means: \(meaning.inWords)\(warnings)"
+            return "\(name) \(range) means: \(meaning.inWords)\(warnings)"
         }
     }
 }

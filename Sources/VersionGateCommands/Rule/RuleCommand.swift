@@ -285,10 +285,11 @@ struct RuleOptions: ParsableArguments {
     @Option(each: "region", "A country, as two upper-case letters (JP)", valueName: "country") var regions: [String]
     @Option(each: "language", "A language (de, zh-Hant)") var languages: [String]
     @Option(
-        each: "attribute", "A value that another member of the check may have, also several of one name",
-        valueName: "name=value", NamedValue.attribute
+        each: "attribute",
+        "What another member of the check must be: channel=beta, 'tier!=staff', 'stamp<45'; also several of one name",
+        valueName: "name=value", AttributeCondition.parse
     )
-    var attributes: [NamedValue]
+    var attributes: [AttributeCondition]
     @Option("version", "The version that clients are asked to reach, as soon as they can get it.") var target: String?
     @Option(duration: "How long a release must have been live: '2 days', '36h'.") var soak: String?
     @Option(time: "When the rule begins to apply.") var startsAt: TimeArgument?
@@ -305,13 +306,24 @@ struct RuleOptions: ParsableArguments {
     @Option(number: "The order of messages; lower comes first.") var position: Int64?
     @Option(help: "A note for the people who edit; never sent.") var note: String?
 
+    func validate() throws {
+        for attribute in attributes {
+            let first = attributes.first { UTF8Text($0.name) == UTF8Text(attribute.name) }
+            guard first?.values.joined(with: attribute.values) == nil else { continue }
+            throw ValidationError(
+                "--attribute \(attribute.name): values with =, values with != and a range cannot be joined; give one of the three."
+            )
+        }
+    }
+
     var warnings: [String] {
         attributes.compactMap { attribute in
-            let value = attribute.value
-            guard value.wholeMatch(of: /True|TRUE|False|FALSE|.*\*/) != nil else { return nil }
+            guard let value = attribute.values.texts.first?.string,
+                value.wholeMatch(of: /True|TRUE|False|FALSE|.*\*/) != nil
+            else { return nil }
             let cure = value.hasSuffix("*") ? "write each value" : "a boolean is \(value.lowercased())"
-            return
-                "Warning: --attribute \(attribute.name)=\(value) is compared letter by letter, without wildcards; \(cure)"
+            let given = "--attribute \(attribute.name)\(attribute.values.isNot ? "!=" : "=")\(value)"
+            return "Warning: \(given) is compared letter by letter, without wildcards; \(cure)"
         }
     }
 }

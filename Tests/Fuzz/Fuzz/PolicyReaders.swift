@@ -41,7 +41,7 @@ struct PolicyFileReader: FuzzedReader {
             versions: "<1.10"
             target: "1.10"
             rollout: 5.5%
-            attributes: {channel: [beta, true]}
+            attributes: {channel: [beta, true], tier: {not: [staff]}, stamp: {range: <45}}
 
         """.utf8
     )

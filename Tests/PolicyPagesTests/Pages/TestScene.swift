@@ -47,7 +47,10 @@ struct TestScene {
                 rules: [
                     Rule(key: "a", title: text, text: text) {
                         $0.bundle = bundle
-                        $0.attributes = [AttributeCondition(name: "x" + text, values: [text])]
+                        $0.attributes = [
+                            AttributeCondition(name: "x" + text, values: [text]),
+                            AttributeCondition(name: "y" + text, .not([UTF8Text(text)])),
+                        ]
                         $0.link = "market:" + text
                         $0.lockout = true
                         $0.note = text

@@ -15,6 +15,7 @@ package struct PolicyGenerator {
     private var feeds: SeededGenerator
     private var hints: SeededGenerator
     private var holds: SeededGenerator
+    private var conditions: SeededGenerator
     private let style: PolicyStyle
     private var origin = TestPolicy.noon
     private var installs: [String] = []
@@ -30,6 +31,7 @@ package struct PolicyGenerator {
         feeds = random
         hints = random
         holds = random
+        conditions = random
         bundles = style.pools.bundles
     }
 
@@ -67,6 +69,7 @@ package struct PolicyGenerator {
         addFeeds(to: &policy)
         addHints(to: &policy)
         addHolds(to: &policy)
+        addConditions(to: &policy)
         return policy
     }
 
@@ -103,6 +106,20 @@ package struct PolicyGenerator {
             let hours = holds.pick(pools.hours) * 3_600_000_000
             let time = origin.advanced(byMicroseconds: hours + holds.pick(pools.microseconds))
             policy.rules[index].heldAt = holds.pick(policy.rules[index].steps.map(\.at) + [time])
+        }
+    }
+
+    /// Makes a quarter of the conditions on attributes exceptions, and a quarter ranges, drawn apart too.
+    private mutating func addConditions(to policy: inout Policy) {
+        for index in policy.rules.indices {
+            policy.rules[index].attributes = policy.rules[index].attributes?.map { attribute in
+                switch Int.random(in: 0..<4, using: &conditions) {
+                case 0: AttributeCondition(name: attribute.name, .not(attribute.values.texts))
+                case 1:
+                    AttributeCondition(name: attribute.name, .range(UTF8Text(conditions.pick(pools.attributeRanges))))
+                default: attribute
+                }
+            }
         }
     }
 

@@ -48,6 +48,7 @@ package struct PolicyPools: Sendable {
     package var attributeValues = [
         "beta", "Beta", "1", "1.0", "true", "false", "\u{E9}", "e\u{301}", "a, b", "1e0", "-0", "1.5e0",
     ]
+    package var attributeRanges = ["<1", "<=1.0", ">=1", ">1", "1.x", "*", ">0.5 <1.5", "<0.2 || >=1.5-0", ">1-e"]
     package var texts = [
         "Please update", "{app} {target} {x}", "{app}", "{{app}} {app", "a\nb", "\"quoted\" \\ </script>",
         "\u{E9}e\u{301}",

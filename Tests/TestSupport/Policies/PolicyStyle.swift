@@ -92,6 +92,7 @@ extension PolicyStyle {
         style.pools.languageRanges = ["de", "zh-Hant", "*", "zh", "de-AT"]
         style.pools.attributeNames = ["channel", "device"]
         style.pools.attributeValues = ["a", "b", "c", "1", "true"]
+        style.pools.attributeRanges = ["<1", ">=1", "*"]
         style.pools.texts = ["x"]
         style.pools.positions = [-1, 0, 1, 2, 3]
         style.pools.soaks = [0, 0, 3_600_000_000, 7_200_000_000].map { DayTimeInterval(microseconds: $0) }

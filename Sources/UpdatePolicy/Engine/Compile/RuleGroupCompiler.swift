@@ -61,12 +61,18 @@ extension RuleGroupCompiler {
             compiled.languages = pools.intervals.appendRun(scales.languages.ranks(of: languages))
         }
         if let attributes = try elements(rule.attributes, "attributes", row) {
-            let compiledAttributes = attributes.byName.map { attribute in
-                let values = Set(attribute.values.compactMap { scales.attributeValues.index(of: $0) }).sorted()
-                    .map { UInt32($0) }
+            let compiledAttributes = zip(attributes.byName, ranges.attributes).map { attribute, intervals in
+                let name = UInt32(scales.attributeNames.index(of: attribute.name) ?? 0)
+                if attribute.values.range != nil {
+                    let ranks = pools.intervals.appendRun(intervals.map(scales.attributeVersions.ranks))
+                    return CompiledAttribute(name: name, onlyValue: CompiledAttribute.range, values: ranks)
+                }
+                let indexes = attribute.values.texts.compactMap { scales.attributeValues.index(of: $0.string) }
+                let values = Set(indexes).sorted().map { UInt32($0) }
                 return CompiledAttribute(
-                    name: UInt32(scales.attributeNames.index(of: attribute.name) ?? 0),
-                    onlyValue: values.count == 1 ? values[0] : CompiledAttribute.several,
+                    name: name,
+                    onlyValue: attribute.values.isNot
+                        ? CompiledAttribute.not : values.count == 1 ? values[0] : CompiledAttribute.several,
                     values: pools.values.appendRun(values)
                 )
             }
@@ -165,6 +171,8 @@ struct RuleRanges {
     let versions: [VersionInterval]
     let builds: [VersionInterval]
     let os: [VersionInterval]
+    /// Those of its attributes, by name; none of one without a range.
+    let attributes: [[VersionInterval]]
     let target: VersionKey?
     /// How the rule writes the version where those end that it reaches; `nil` where it writes none.
     let end: String?
@@ -173,6 +181,9 @@ struct RuleRanges {
         versions = try Self.intervals(rule.versions, "versions", rule)
         builds = try Self.intervals(rule.builds, "builds", rule)
         os = try Self.intervals(rule.os, "os", rule)
+        attributes = try (rule.attributes ?? []).byName.map { attribute throws(PolicyError) in
+            try Self.intervals(attribute.values.range?.string, "attributes.\(attribute.name)", rule)
+        }
         var reached = VersionInterval.all
         if let target = rule.target {
             guard let version = AppVersion(target) else {

@@ -102,7 +102,9 @@ extension Rule {
         if let regions { parts.append(Self.list(regions)) }
         if let languages { parts.append("language \(Self.list(languages))") }
         for attribute in attributes ?? [] {
-            parts.append("\(Self.plain(attribute.name)) \(Self.list(attribute.values.map(Self.plain)))")
+            let texts = Self.list(attribute.values.texts.map { Self.plain($0.string) })
+            let accepted = attribute.values.range?.string ?? (attribute.values.isNot ? "not \(texts)" : texts)
+            parts.append("\(Self.plain(attribute.name)) \(accepted)")
         }
         return parts.isEmpty ? "everyone" : parts.joined(separator: ", ")
     }

@@ -120,7 +120,7 @@ struct Evaluator {
         case .regions: isMet = group.isFor(rule, region: facts.region)
         case .languages: isMet = group.holds(rule.languages, facts.languageRank)
         case .attributes:
-            if group.refusesAttribute(rule, facts) { return .unmet }
+            if asker.unknown.contains(condition) { return group.verdict(ofAttributes: rule, facts) }
             isMet = group.firstUnmetAttribute(rule, facts) == nil
         case .target:
             if facts.versionRank < rule.targetRank || !rule.flags.contains(.hasTarget) { return offered(reference) }

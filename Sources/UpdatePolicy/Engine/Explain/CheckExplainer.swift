@@ -20,19 +20,32 @@ struct CheckExplainer {
     mutating func explain(_ reference: RuleReference) -> Explanation {
         let rule = reference.row
         var explanation: Explanation
-        if let condition = Condition.allCases.first(where: { evaluator.verdict($0, of: reference) < .met }) {
+        // Who asks for a check is sent what is behind the rollout.
+        let isBehindRollout = client.isManual && evaluator.verdict(.rollout, of: reference) < .met
+        let conditions = Condition.allCases.filter { !isBehindRollout || $0 != .rollout }
+        if let condition = conditions.first(where: { evaluator.verdict($0, of: reference) < .met }) {
             explanation = unmet(condition, reference)
         } else if let finalKey {
             explanation = Explanation(rule: rule, reason: .afterFinal(finalKey), actual: finalKey)
         } else {
-            if rule.final { finalKey = rule.key }
-            explanation = sent(reference)
+            if rule.final, !isBehindRollout { finalKey = rule.key }
+            explanation = isBehindRollout ? behindRollout(reference) : sent(reference)
             explanation.match = match(rule)
         }
         explanation.bucket = bucket(rule)
         explanation.rollout = rule.rollout(at: time)
         explanation.heldSince = rule.holdInForce(at: time)
         explanation.hangsOnPreRelease = hangsOnPreRelease(rule)
+        return explanation
+    }
+
+    /// Tells of a rule that is sent only because the person asked.
+    private mutating func behindRollout(_ reference: RuleReference) -> Explanation {
+        var explanation = unmet(.rollout, reference)
+        explanation.reason = .behindRollout
+        if reference.row.target != nil {
+            explanation.release = evaluator.targets.least(soak: reference.rule.soak)?.row.label
+        }
         return explanation
     }
 
@@ -74,7 +87,7 @@ struct CheckExplainer {
         }
         let sent = (had + attributes).joined(separator: ", ")
         let part = bucket(rule).flatMap(Percentage.init(hundredths:)).flatMap { bucket in
-            rule.rollout(at: time) == .all
+            rule.rollout(at: time) == .all || bucket >= rule.rollout(at: time)
                 ? nil : "; its installation is at \(bucket) % of the \(rule.rollout(at: time)) % that are reached"
         }
         return "\"\(rule.title)\" is for \(rule.audience)"
@@ -113,9 +126,10 @@ extension CheckExplainer {
             guard let attribute = (rule.attributes?.byName ?? []).first(where: { !client.has($0) }) else {
                 return explanation(nil, nil)
             }
+            let sent = client.attribute(UTF8Text(attribute.name))?.string
+            let isRead = attribute.values.range == nil || sent.flatMap { AppVersion($0) } != nil
             return explanation(
-                attribute.values.joined(separator: ", "), client.attribute(UTF8Text(attribute.name))?.string,
-                attribute: attribute.name
+                attribute.values.text, sent.map { Client.shown($0, isRead: isRead) }, attribute: attribute.name
             )
         case .target where client.isBelow(rule.target):
             let offer = evaluator.targets.least(soak: reference.rule.soak)
@@ -188,11 +202,15 @@ extension Client {
         guard let text = text(field) else { return nil }
         let isRead = [ClientField.version: versionKey, .build: buildKey, .os: osKey][field].map { $0 != nil } ?? true
         if field == .os, sentNumberOfNoSystem, let platform { return "\(text) (no version of \(platform))" }
-        return isRead ? text.string : "\(text) (cannot be read as a version)"
+        return Self.shown(text.string, isRead: isRead)
+    }
+
+    fileprivate static func shown(_ version: String, isRead: Bool) -> String {
+        isRead ? version : "\(version) (cannot be read as a version)"
     }
 
     fileprivate func has(_ attribute: AttributeCondition) -> Bool {
-        self.attribute(UTF8Text(attribute.name)).map { attribute.values.map { UTF8Text($0) }.contains($0) } ?? false
+        attribute.values.accepts(self.attribute(UTF8Text(attribute.name)))
     }
 
     func isBelow(_ target: String?) -> Bool {

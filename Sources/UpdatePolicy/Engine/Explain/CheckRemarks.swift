@@ -36,7 +36,7 @@ package struct CheckRemarks {
         let asked = Dictionary(grouping: rules.flatMap { $0.attributes ?? [] }, by: \.name)
         let known = ClientField.allCases.map(\.name) + otherMembers.union(asked.keys).sorted()
         for (name, value) in client.attributes.map({ ($0.name.string, $0.value.string) }) {
-            let values = (asked[name] ?? []).flatMap(\.values)
+            let values = (asked[name] ?? []).flatMap { $0.values.texts.map(\.string) }
             if !asked.keys.contains(name), let similar = SimilarNames.of(name, among: known).first {
                 warnings.append(
                     "\"\(name)\" is not a known member, and is treated as an attribute; did you mean \(similar)?"

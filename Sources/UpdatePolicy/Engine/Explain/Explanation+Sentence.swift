@@ -8,6 +8,9 @@ extension Explanation {
             let reason = release.map { ": \($0) is available to this client" } ?? ""
             return "\(key) is sent\(lockout ? " with the lockout" : "")\(reason)\(words.readings)."
         case .noWayOut(let wayOut): return "\(key) is sent without the lockout: \(words.missing(wayOut))."
+        case .behindRollout:
+            let reason = "the person asked for this check, though \(words.fault(.rollout, nil))"
+            return "\(key) is sent\(lockout ? " without the lockout" : ""): \(reason)."
         case .afterFinal(let other): return "\(key) is not sent: \(other) comes before it and is final."
         case .unmet(let condition, let attribute):
             return "\(key) is not sent: \(words.fault(condition, attribute))."

@@ -2,7 +2,7 @@ package struct Explanation: Sendable, Equatable {
     package enum Outcome: String, Sendable, CaseIterable {
         /// The message was sent, with the lockout where the rule asks for one.
         case sent
-        /// The message was sent, but the client has no way out of the lockout that the rule asks for.
+        /// The message was sent, but not the lockout that the rule asks for: the client has no way out, or asked for the check.
         case sentWithoutLockout = "sent without lockout"
         case noMatch = "no match"
         /// All conditions were met, but a rule that was sent before lets none follow it.
@@ -17,6 +17,8 @@ package struct Explanation: Sendable, Equatable {
         /// A final rule with this key comes before it.
         case afterFinal(String)
         case noWayOut(WayOut)
+        /// The rollout keeps the client from it, but the person asked for the check.
+        case behindRollout
     }
 
     let rule: Rule
@@ -61,6 +63,7 @@ extension Explanation {
         case .unmet: .noMatch
         case .afterFinal: .afterAFinalRule
         case .noWayOut: .sentWithoutLockout
+        case .behindRollout: lockout ? .sentWithoutLockout : .sent
         }
     }
 
@@ -71,6 +74,7 @@ extension Explanation {
         case .unmet(let condition, let attribute): condition.rawValue + (attribute.map { ".\($0)" } ?? "")
         case .afterFinal: "final"
         case .noWayOut: "lockout"
+        case .behindRollout: Condition.rollout.rawValue
         }
     }
 

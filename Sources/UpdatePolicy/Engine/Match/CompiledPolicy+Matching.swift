@@ -59,6 +59,8 @@ extension CompiledPolicy {
         for index in start..<sent.count {
             guard let group = group(of: sent[index].id, app) else { continue }
             let rule = Int(sent[index].id.index)
+            // What the person asked for neither locks out nor ends the list.
+            if client.isManual, !group.isInRollout(rule, client, at: time) { continue }
             let flags = group.rules[rule].flags
             if flags.contains(.lockout) {
                 sent[index].lockout = group.isLockedOut(by: rule, client, &waysOut)

@@ -47,7 +47,7 @@ struct RulePools: Sendable {
     var platforms: [Int32] = []
     var regions: [UInt16] = []
     var attributes: [CompiledAttribute] = []
-    /// The indexes of accepted values on the scale of all.
+    /// The indexes of listed values on the scale of all.
     var values: [UInt32] = []
     var steps: [CompiledStep] = []
     var targets: [VersionKey] = []
@@ -97,10 +97,13 @@ struct CompiledAttribute: Sendable {
     /// The index of the value where one alone is accepted, as mostly.
     let onlyValue: UInt32
 
+    /// Where the listed values are, or the intervals of a range.
     let values: PoolRange
 
-    /// What stands in place of the only value where there are several.
-    static let several = UInt32.max - 1
+    /// What stands in place of the only value where there are several, where all but some are accepted, and of a range.
+    static let several = UInt32.max - 3
+    static let not = UInt32.max - 2
+    static let range = UInt32.max - 1
 }
 
 extension [UInt16] {

@@ -19,10 +19,16 @@ extension RuleGroup {
                 matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
             }
         }
+        if client.isManual {
+            for rule in rulesOfNobody where isMet(Int(rule), by: client, facts, app, &offers) {
+                matched.append(SentRule(id: RuleID(app: appIndex, index: rule)))
+            }
+        }
         if matched.count > start + 1 { matched[start...].sort { $0.id.index < $1.id.index } }
     }
 
-    /// Whether a check meets all conditions of a rule of an app that is not paused.
+    /// Whether a check meets all conditions of a rule of an app that is not paused; that of the rollout is none where the
+    /// person asked for the check.
     ///
     /// ``Evaluator`` asks for one condition after the other, in the order that people are told; here those come first that
     /// cost least.
@@ -46,7 +52,7 @@ extension RuleGroup {
                 isTargetOffered(rule, client, facts.platform, app, at: facts.time, &offers)
             else { return false }
         }
-        return isInRollout(index, client, at: facts.time)
+        return isInRollout(index, client, at: facts.time) || client.isManual
     }
 
     @inline(__always)
@@ -78,25 +84,34 @@ extension RuleGroup {
     /// The index of the first attribute, by name, that the client does not have as the rule asks.
     func firstUnmetAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Int? {
         for index in rule.attributes.indices {
-            let attribute = pools.attributes[index]
-            if !accepts(attribute, facts.values[Int(attribute.name)]) { return index }
+            if !accepts(pools.attributes[index], facts) { return index }
         }
         return nil
     }
 
-    /// Whether a client sent an attribute that the rule asks for, with a value that it does not accept.
-    func refusesAttribute(_ rule: CompiledRule, _ facts: CheckFacts) -> Bool {
-        rule.attributes.indices.contains { index in
+    /// How sure it is that clients meet what a rule asks of attributes, where those that are not known may be anything.
+    func verdict(ofAttributes rule: CompiledRule, _ facts: CheckFacts) -> Verdict {
+        rule.attributes.indices.map { index in
             let attribute = pools.attributes[index]
-            let value = facts.values[Int(attribute.name)]
-            return value != AttributeValues.notSent && !accepts(attribute, value)
+            let isKnown = facts.values[Int(attribute.name)] != AttributeValues.notSent
+            return isKnown ? Verdict(accepts(attribute, facts)) : .unknown
+        }.min() ?? .met
+    }
+
+    @inline(__always)
+    private func accepts(_ attribute: CompiledAttribute, _ facts: CheckFacts) -> Bool {
+        let value = facts.values[Int(attribute.name)]
+        if attribute.onlyValue < CompiledAttribute.several { return attribute.onlyValue == value }
+        switch attribute.onlyValue {
+        case CompiledAttribute.several: return isListed(value, in: attribute.values.indices)
+        case CompiledAttribute.not:
+            return value == AttributeValues.notSent || !isListed(value, in: attribute.values.indices)
+        default: return holds(attribute.values, facts.values[Int(attribute.name) &+ scales.attributeNames.count])
         }
     }
 
     @inline(__always)
-    private func accepts(_ attribute: CompiledAttribute, _ value: UInt32) -> Bool {
-        if attribute.onlyValue != CompiledAttribute.several { return attribute.onlyValue == value }
-        let values = attribute.values.indices
+    private func isListed(_ value: UInt32, in values: Range<Int>) -> Bool {
         let found = values.partitioningIndex { pools.values[$0] >= value }
         return found < values.upperBound && pools.values[found] == value
     }
@@ -186,15 +201,27 @@ struct CheckFacts {
                 guard let name = scales.attributeNames.index(of: name) else { return }
                 // One that no rule accepts is none of the scale.
                 let index = scales.attributeValues.index(of: value) ?? scales.attributeValues.count
-                values.set(UInt32(truncatingIfNeeded: index), for: name, of: scales.attributeNames.count)
+                values.set(UInt32(truncatingIfNeeded: index), for: name, of: scales.attributeCount)
                 traits &= ~ClientTraits.lacksAttribute(name)
             }
+            if !scales.isAttributeVersion.isEmpty { readAttributeVersions(client, scales) }
+        }
+    }
+
+    /// Reads as versions the attributes of which rules have ranges.
+    @inline(never)
+    private mutating func readAttributeVersions(_ client: borrowing Client, _ scales: RuleScales) {
+        client.forEachAttribute { name, value in
+            guard let name = scales.attributeNames.index(of: name), scales.isAttributeVersion[name] else { return }
+            let rank = VersionScanner.key(of: value).map { scales.attributeVersions.rank(of: $0) }
+            let place = name + scales.attributeNames.count
+            values.set(rank ?? RankInterval.unreadable, for: place, of: scales.attributeCount)
         }
     }
 }
 
-/// For each attribute that rules ask for, by the index of its name, the index of the value that was sent; the first need no
-/// memory of their own.
+/// For each attribute that rules ask for, by the index of its name, the index of the value that was sent, and behind these
+/// the ranks of those that are read as versions; the first need no memory of their own.
 struct AttributeValues {
     static let notSent: UInt32 = .max
     private var first = InlineArray<16, UInt32>(repeating: Self.notSent)

@@ -12,9 +12,15 @@ final class RuleGroup: Sendable {
     /// The rules that can reach anybody, those first whose versions end last.
     let gates: [RuleGate]
 
+    /// The enabled rules that reach nobody but who asks for a check: their rollout is 0 at any time.
+    let rulesOfNobody: [UInt32]
+
     init(_ rows: [Rule], _ rules: [CompiledRule], _ pools: RulePools, _ scales: RuleScales) {
         (self.rows, self.rules, self.pools, self.scales) = (rows, rules, pools, scales)
         lockoutRules = rows.indices.filter { rows[$0].lockout && rows[$0].enabled }
+            .map { UInt32(truncatingIfNeeded: $0) }
+        rulesOfNobody = rules.indices
+            .filter { rules[$0].flags.contains(.enabled) && !RuleGate.canReachAnybody(rules[$0], pools) }
             .map { UInt32(truncatingIfNeeded: $0) }
         gates = rules.indices.compactMap { RuleGate(rules[$0], number: $0, pools) }.sorted { $1.last < $0.last }
     }
@@ -36,9 +42,7 @@ struct RuleGate: Sendable {
 
     /// `nil` where the rule can reach nobody at any time.
     init?(_ rule: CompiledRule, number: Int, _ pools: RulePools) {
-        guard rule.flags.contains(.enabled),
-            rule.rollout > 0 || pools.steps[rule.steps.indices].contains(where: { $0.rollout > 0 })
-        else { return nil }
+        guard rule.flags.contains(.enabled), Self.canReachAnybody(rule, pools) else { return nil }
         let versions = pools.intervals[rule.versions.indices]
         let end = min(versions.last?.upper ?? .max, rule.targetRank)
         first = versions.first?.lower ?? 0
@@ -46,6 +50,13 @@ struct RuleGate: Sendable {
         last = versions.isEmpty && !rule.flags.contains(.hasTarget) ? RankInterval.unreadable : end - 1
         refused = ClientTraits.refused(by: rule, pools)
         self.rule = UInt32(truncatingIfNeeded: number)
+    }
+}
+
+extension RuleGate {
+    /// Whether the rollout of a rule is above 0 at any time.
+    static func canReachAnybody(_ rule: CompiledRule, _ pools: RulePools) -> Bool {
+        rule.rollout > 0 || pools.steps[rule.steps.indices].contains { $0.rollout > 0 }
     }
 }
 
@@ -69,7 +80,8 @@ enum ClientTraits {
     static func refused(by rule: CompiledRule, _ pools: RulePools) -> UInt64 {
         let platforms = pools.platforms[rule.platforms.indices].reduce(0) { $0 | platform($1) }
         let regions = pools.regions[rule.regions.indices].reduce(0) { $0 | region($1) }
-        let attributes = pools.attributes[rule.attributes.indices].reduce(0) { $0 | lacksAttribute(Int($1.name)) }
+        let attributes = pools.attributes[rule.attributes.indices].lazy.filter { $0.onlyValue != CompiledAttribute.not }
+            .reduce(0) { $0 | lacksAttribute(Int($1.name)) }
         return (platforms == 0 ? 0 : everyPlatform & ~platforms) | (regions == 0 ? 0 : everyRegion & ~regions)
             | attributes | (rule.languages.isEmpty ? 0 : noLanguage)
     }

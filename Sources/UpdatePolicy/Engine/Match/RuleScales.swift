@@ -6,8 +6,13 @@ final class RuleScales: Sendable {
     let os: VersionScale
     let languages: LanguageScale
     let attributeNames: TextScale
-    /// The values of all attributes.
+    /// The values that are listed of any attribute, and the bounds of ranges of any.
     let attributeValues: TextScale
+    let attributeVersions: VersionScale
+    /// Whether a rule has a range of the attribute whose name has an index; empty where none has any.
+    let isAttributeVersion: [Bool]
+    /// How many attributes a check compares: each by its value and, where rules have ranges, each also as a version.
+    let attributeCount: Int
 
     init(_ ranges: [RuleRanges], _ rows: [Rule]) {
         versions = VersionScale(ranges.flatMap { $0.versionBounds })
@@ -16,7 +21,12 @@ final class RuleScales: Sendable {
         languages = LanguageScale(rows.flatMap { $0.languages ?? [] })
         let attributes = rows.flatMap { $0.attributes ?? [] }
         attributeNames = TextScale(attributes.map(\.name))
-        attributeValues = TextScale(attributes.flatMap(\.values))
+        attributeValues = TextScale(attributes.flatMap { $0.values.texts.map(\.string) })
+        attributeVersions = VersionScale(ranges.flatMap { $0.attributes.flatMap(RuleRanges.bounds) })
+        let ranged = TextScale(attributes.filter { $0.values.range != nil }.map(\.name))
+        let names = attributeNames
+        isAttributeVersion = ranged.count == 0 ? [] : names.texts.map { ranged.index(of: $0.string) != nil }
+        attributeCount = names.count + isAttributeVersion.count
     }
 }
 
@@ -81,7 +91,7 @@ struct VersionScale: Sendable {
 
 /// Some texts, each once, in the order of their bytes.
 struct TextScale: Sendable {
-    private let texts: [UTF8Text]
+    let texts: [UTF8Text]
 
     init(_ texts: [String]) {
         self.texts = Set(texts.map { UTF8Text($0) }).sorted()
