@@ -52,7 +52,7 @@ java -Duser.language=en -Duser.country=US -cp "$out/tests:$out/java:$out/classes
 # The programs of the README and the sample, with as much of Play as they use.
 if [ -n "${VERSIONGATE_KOTLIN_JAR:-}" ]; then
     {
-        printf 'import %s\n' android.app.Application 'dev.versiongate.android.*'
+        printf 'import %s\n' 'android.app.*' android.widget.Toast dev.versiongate.VersionGate 'dev.versiongate.android.*'
         awk '/^```/ {isKotlin = /kotlin/; next} isKotlin' README.md
         echo 'object BuildConfig { const val BUILD_TYPE = "debug" }'
     } > "$out/Readme.kt"

@@ -32,6 +32,7 @@ fun main() = runBlocking {
     val gate = VersionGate.preview("""{"messages":[{"id":"a","title":"A","text":"B","lockout":true}]}""")
     check(gate.messages() == listOf(VersionGate.Message("a", "A", "B", null, true, false)))
     check(gate.messages(force = true).single().link?.length == null)
+    check(gate.messages(manual = true).single().lockout)
     val slow = VersionGate.Builder("https://gate.example.com", "com.example.doto", object : VersionGate.Storage {
         override fun read(): String? = null
         override fun write(text: String?) = Unit

@@ -13,8 +13,8 @@ export interface MountOptions {
 }
 
 export interface Screens {
-  /** Asks now, as `VersionGate.check` does, and shows what comes. During a lockout each check is forced. */
-  check(options?: { force?: boolean }): Promise<void>;
+  /** Asks now, as `VersionGate.check` does, and shows the messages, which it returns. During a lockout it is forced. */
+  check(options?: { force?: boolean; manual?: boolean }): Promise<Message[]>;
   /** Takes everything away, a lockout too, and asks no more. */
   unmount(): void;
 }

@@ -131,14 +131,15 @@ class Screens {
 
   async check(how) {
     // A check that does not ask gives what is kept, which with `maximumAge: 0` is nothing.
-    const given = await this.#gate.check(this.#lockout === null ? how : { force: true });
-    if (this.#gate === null) return;
+    const given = await this.#gate.check(this.#lockout === null ? how : { ...how, force: true });
+    if (this.#gate === null) return [];
     const messages = given.filter(({ lockout }) => !lockout);
     this.#waiting = [...this.#waiting.filter((one) => messages.every(({ id }) => id !== one.id)), ...messages];
     const lockout = given.find((one) => one.lockout);
     if (lockout !== undefined) this.#lock(lockout);
     else this.#unlock();
     this.#showNext();
+    return given;
   }
 
   unmount() {

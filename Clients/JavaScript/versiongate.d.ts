@@ -116,9 +116,16 @@ export class VersionGate {
   /**
    * The messages to show now, in their order. It takes at most two seconds, and never rejects. It asks the server if it
    * has not asked within 15 minutes, or if it is forced; else only a lockout that is kept is given again. Force it while
-   * a lockout is shown.
+   * a lockout is shown. It is manual if the person asked, by a button "Check for updates": it is forced, and also gives
+   * what hints hide and what a rollout still holds back.
    */
-  check(options?: { force?: boolean }): Promise<Message[]>;
+  check(options?: { force?: boolean; manual?: boolean }): Promise<Message[]>;
+  /**
+   * The headers for requests to the app's own API, from which a gateway there knows a client that is locked out. They say
+   * what a check says, with the same install id. One that is not printable ASCII is left out. It takes at most a second,
+   * and never rejects.
+   */
+  fields(): Promise<Record<string, string>>;
   /** Deletes the install id and all else that is kept. */
   forget(): Promise<void>;
 }

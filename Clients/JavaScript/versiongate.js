@@ -9,6 +9,10 @@ const longestLink = 2_048;
 const mostMessages = 100;
 const mostRemembered = 256;
 const texts = ['bundle', 'version', 'build', 'platform', 'os', 'region', 'language'];
+const fieldNames = {
+  bundle: 'App-Bundle', version: 'App-Version', build: 'App-Build', platform: 'App-Platform', os: 'App-OS',
+  region: 'App-Region', install: 'App-Install',
+};
 
 /** Asks a versiongate server which messages an app is to show. One object is one start of the app. */
 export class VersionGate {
@@ -31,7 +35,8 @@ export class VersionGate {
   #loading = null;
   #forgotten = 0; // how often
   #askedAt = null;
-  #asking = null; // the question under way
+  #asking = null; // the newest question under way
+  #isManual = false; // whether it is manual
   #writable = true;
   #writing = false;
   #unwritten = false;
@@ -128,10 +133,20 @@ export class VersionGate {
   /** The messages to show now, in their order. It takes at most two seconds, and never rejects. */
   async check(options) {
     try {
-      return await this.#check(options?.force === true);
+      const isManual = options?.manual === true;
+      return await this.#check(isManual || options?.force === true, isManual);
     } catch {
       return [];
     }
+  }
+
+  /** The headers from which a gateway in front of another API knows the app. It takes at most a second, and never rejects. */
+  async fields() {
+    await this.#load();
+    this.#makeInstall();
+    const values = { ...this.#app, install: this.#install };
+    const fields = Object.entries(fieldNames).map(([name, field]) => [field, values[name] ?? '']);
+    return Object.fromEntries(fields.filter(([, value]) => /^[!-~]([ -~]*[!-~])?$/.test(value)));
   }
 
   /** Deletes the install and all else that is kept. */
@@ -154,18 +169,19 @@ export class VersionGate {
     this.#app[name] = text === '' ? undefined : text;
   }
 
-  async #check(forced) {
+  async #check(forced, isManual) {
     const begun = Date.now();
     const expiry = expiring(checkLimit);
     try {
       await this.#load();
-      if (this.#asking === null) {
+      if (this.#asking === null || (isManual && !this.#isManual)) {
         if (this.#isHeldBack() && !forced) {
           const given = this.#keptLockout();
           this.#report(begun, { outcome: 'kept', messages: given.length });
           return given;
         }
-        const asking = this.#ask(expiry, begun).finally(() => {
+        this.#isManual = isManual;
+        const asking = this.#ask(expiry, begun, isManual).finally(() => {
           if (this.#asking === asking) this.#asking = null;
         });
         this.#asking = asking;
@@ -184,18 +200,21 @@ export class VersionGate {
     return left === undefined || this.#askedAt >= at + left || now < at + left;
   }
 
-  async #ask(expiry, begun) {
+  #makeInstall() {
+    if (this.#install !== undefined) return;
+    this.#install = randomUUID();
+    this.#write();
+  }
+
+  async #ask(expiry, begun, isManual) {
     this.#askedAt = this.#now();
-    if (this.#install === undefined) {
-      this.#install = randomUUID();
-      this.#write();
-    }
+    this.#makeInstall();
     const forgotten = this.#forgotten;
     let status;
     let fault;
     let given;
     try {
-      const answer = await Promise.race([this.#answerTo(expiry.signal), expiry.promise]);
+      const answer = await Promise.race([this.#answerTo(expiry.signal, isManual), expiry.promise]);
       ({ status } = answer);
       let messages = elementsOf(answer).map(readMessage).filter((message) => message !== null);
       let expires;
@@ -203,7 +222,7 @@ export class VersionGate {
         expires = await Promise.race([this.#signedUntil(answer), expiry.promise]);
         if (expires === undefined) messages = messages.map(({ lockout, until, ...message }) => message);
       }
-      given = this.#show(messages, timeOf(answer.date), forgotten === this.#forgotten, expires);
+      given = this.#show(messages, timeOf(answer.date), forgotten === this.#forgotten, expires, isManual);
     } catch (error) {
       fault = wordsOf(error);
       given = this.#keptLockout();
@@ -221,17 +240,17 @@ export class VersionGate {
     }
   }
 
-  async #answerTo(signal) {
-    const members = texts.map((name) => [name, this.#app[name]]);
+  async #answerTo(signal, isManual) {
+    const members = { ...this.#app, install: this.#install, manual: isManual || undefined };
     const attributes = this.#attributes.filter(([name, value]) => {
-      return name !== 'install' && !texts.includes(name) && value !== '' && value !== null &&
+      return ![...texts, 'install', 'manual'].includes(name) && value !== '' && value !== null &&
         (typeof value !== 'number' || Number.isFinite(value));
     });
     const answer = await this.#transport({
       url: this.#url,
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(Object.fromEntries([...members, ['install', this.#install], ...attributes])),
+      body: JSON.stringify({ ...members, ...Object.fromEntries(attributes) }),
       signal,
     });
     if (objectOrNull(answer ?? null) === null) throw new Error('the transport gives no answer');
@@ -252,7 +271,7 @@ export class VersionGate {
     }
   }
 
-  #show(read, sentAt, isKept, expires) {
+  #show(read, sentAt, isKept, expires, isManual) {
     const now = this.#now();
     // Who plays a signed answer again can hold back its time, which is not signed.
     const isSigned = expires !== undefined;
@@ -273,7 +292,7 @@ export class VersionGate {
     for (const message of messages) {
       if (!message.lockout) {
         const known = this.#messages.get(pair(message));
-        if (isHidden(message, known, now)) continue;
+        if (!isManual && isHidden(message, known, now)) continue;
         if (isKept && isRemembered(message)) {
           this.#remember(message, { shown: (known?.shown ?? 0) + 1, last: now });
           hasChanged = true;

@@ -100,20 +100,31 @@ class Device:
         except (ValueError, KeyError, TypeError):
             return None
 
-    def check(self, force):
+    def use_install(self):
+        if self.kept.install is None:
+            self.kept.install = len(self.installs)
+            self.write()
+        self.installs.append(self.kept.install)
+
+    def fields(self):
+        """The step in which the app asks what a gate is told."""
+        self.use_install()
+        names = {"bundle": "Bundle", "version": "Version", "build": "Build", "platform": "Platform", "region": "Region"}
+        told = {f"App-{field}": self.sent[name] for name, field in names.items() if name in self.sent}
+        return {"fields": {**told, "App-Install": "*"}}
+
+    def check(self, force, manual=False):
         """The step of a check: what must be asked and given."""
-        asks = force or not self.is_early()
-        step = {"check": {"force": True} if force else {}, "asks": asks}
+        asks = force or manual or not self.is_early()
+        options = {**({"force": True} if force else {}), **({"manual": True} if manual else {})}
+        step = {"check": options, "asks": asks}
         messages = None
         if asks:
             self.asked_at = self.now
-            if self.kept.install is None:
-                self.kept.install = len(self.installs)
-                self.write()
-            self.installs.append(self.kept.install)
-            step["sends"] = {**self.sent, "install": "*"}
+            self.use_install()
+            step["sends"] = {**self.sent, "install": "*", **({"manual": True} if manual else {})}
             messages = self.messages()
-        given = self.lockout_that_is_kept() if messages is None else self.receive(messages)
+        given = self.lockout_that_is_kept() if messages is None else self.receive(messages, manual)
         step["shows"] = [message["id"] for message, _ in given]
         step["gives"] = [description(message) for message, _ in given]
         if all(left != 0 for _, left in given):
@@ -126,7 +137,7 @@ class Device:
         self.given = [message for message, _ in given] + self.given
         return step
 
-    def receive(self, messages):
+    def receive(self, messages, manual):
         """The messages of a valid answer to show, each with the seconds that it holds."""
         date = self.answer.get("date")
         time = self.now if date is None else email.utils.parsedate_to_datetime(date).timestamp()
@@ -142,7 +153,7 @@ class Device:
                         "lockout": lockout})
                 given.append((message, left))
                 break
-            if not self.is_hidden(message):
+            if manual or not self.is_hidden(message):
                 given.append((message, None))
                 self.touch(message, counts=True)
         self.write()
@@ -248,8 +259,10 @@ class Life:
                 device.sent = without_none({**device.sent, "region": region})
                 self.steps.append({"set": {"region": region}})
             answer = self.answer() if self.happens(0.5) else {}
-            self.steps.append({**self.advance(), **answer, **device.check(self.happens(0.3))})
+            self.steps.append({**self.advance(), **answer, **device.check(self.happens(0.3), manual=self.happens(0.2))})
             self.follow()
+            if self.happens(0.1):
+                self.steps.append(device.fields())
 
     def follow(self):
         """What the person does with what was given, and what is kept then."""

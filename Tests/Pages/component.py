@@ -387,6 +387,15 @@ class Component:
         self.run("return screens.check()")
         self.wait(".lockout", False)
 
+        # A check that the person asked for returns what it shows, also what a hint hides.
+        self.open("", [{"id": "news", "title": "News", "text": "Lists.", "shows": 1}])
+        self.press("Close")
+        self.wait(".message", False)
+        for options, found in (("force: true", []), ("manual: true", ["news"])):
+            ids = self.run(f"return screens.check({{ {options} }}).then((given) => given.map(({{ id }}) => id))")
+            self.expect(f"found with {options}", ids, found)
+        self.press("Close")
+
         # Unmounted, nothing stays.
         self.open("", [self.lockout()])
         self.run("screens.unmount()")

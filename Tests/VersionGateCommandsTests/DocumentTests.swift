@@ -132,6 +132,35 @@ struct DocumentTests {
         }
     }
 
+    @Test("Other gates read from the file that replaces theirs what the policy says", .whole, .migratedDatabase)
+    func replace() async throws {
+        let page = "Documentation/ComingFrom.md"
+        try await PageStage.with(page) { stage in
+            for block in try MarkdownBlock.all(in: page) where block.language == "sh" {
+                try await stage.carryOut(block)
+            }
+            func expect(_ reader: GateReader, _ decisions: [ReaderDecision]) async throws {
+                let command = "versiongate feed show com.example.doto version.json platform=ios"
+                let document = Data(try await stage.run(command).output.utf8)
+                let decided = ["1.0", "1.1", "1.2.9", "1.3"].map { version in
+                    reader.decision(document, ReaderHost(version: version, build: 10, os: "17", platform: "ios"))
+                }
+                #expect(decided == decisions, "\(reader)")
+            }
+            let (prompt, nothing) = (ReaderDecision.prompt("1.3"), ReaderDecision.nothing)
+            // Apple tells AppGateKit which version is the newest.
+            let asks: [(reader: GateReader, prompt: ReaderDecision)] = [
+                (.firebase, prompt), (.appGateKit, nothing), (.appUpdateKit, prompt),
+            ]
+            #expect(asks.map(\.reader) == GateReader.allCases)
+            for (reader, ask) in asks { try await expect(reader, [.lockout("1.1"), ask, ask, nothing]) }
+            #expect(try await stage.run("versiongate rule disable minimum --yes").status == 0)
+            for (reader, ask) in asks { try await expect(reader, [ask, ask, ask, nothing]) }
+            #expect(try await stage.run("versiongate app pause com.example.doto --yes").status == 0)
+            for (reader, _) in asks { try await expect(reader, [nothing, nothing, nothing, nothing]) }
+        }
+    }
+
     @Test(
         "Clients read from the page of feeds what its policy says, and nothing while the app is paused", .whole,
         .migratedDatabase)

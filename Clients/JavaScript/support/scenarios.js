@@ -141,6 +141,7 @@ class Run {
     if ('dismiss' in step) this.#message(step.dismiss).dismiss();
     if ('skip' in step) this.#message(step.skip).skip();
     if ('open' in step) expectEqual('opens', this.#message(step.open).opened() ?? null, step.opens);
+    if ('fields' in step) await this.#compareFields(step.fields);
     if ('forget' in step) await this.#gate.forget();
     if ('storage' in step) this.#setStorage(step.storage);
     if ('stored' in step) this.#compareStored(step.stored);
@@ -182,15 +183,18 @@ class Run {
     expectEqual('refused', isRefused, refused);
   }
 
-  async #check({ check: { force, together = 1 }, asks, shows, sends, links, left, gives, reports }) {
-    const options = force === undefined ? undefined : { force };
+  async #check({ check: { force, manual, together = 1 }, asks, shows, sends, links, left, gives, reports }) {
     this.#reports = [];
-    const checks = Array.from({ length: together }, () => this.#gate.check(options));
+    const checks = Array.from({ length: together }, (_, index) => {
+      const isManual = manual === true || manual === ['first', 'second'][index] || undefined;
+      return this.#gate.check(force ?? isManual ? { force, manual: isManual } : undefined);
+    });
     const answers = await Promise.all(checks);
     const { asked, bodies } = await this.#network.requests();
-    expectEqual('questions', asked, asks ? 1 : 0);
-    expectEqual('requests', bodies.length, asks ? 1 : 0);
-    if (asks) this.#installs.push(bodies[0].install);
+    const questions = !asks ? 0 : manual === 'second' ? 2 : 1;
+    expectEqual('questions', asked, questions);
+    expectEqual('requests', bodies.length, questions);
+    this.#installs.push(...bodies.map(({ install }) => install));
     if (sends !== undefined) expectEqual('sends', comparable(bodies[0], sends), sends);
     for (const messages of answers) {
       expectEqual('shows', messages.map(({ id }) => id), shows);
@@ -200,6 +204,12 @@ class Run {
     }
     if (reports !== undefined) expectEqual('reports', this.#reports.map(summary), [reports]);
     this.#given = [...answers[0], ...this.#given];
+  }
+
+  async #compareFields(expected) {
+    const fields = await this.#gate.fields();
+    this.#installs.push(fields['App-Install']);
+    expectEqual('fields', comparable(fields, expected, 'App-Install'), expected);
   }
 
   #message(id) {
@@ -231,9 +241,9 @@ class Run {
 }
 
 /** `actual`, with `*` as its install if that is what is expected and a UUID in lower case is there. */
-function comparable(actual, expected) {
-  const isUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(actual?.install);
-  return expected.install === '*' && isUUID ? { ...actual, install: '*' } : actual;
+function comparable(actual, expected, name = 'install') {
+  const isUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(actual?.[name]);
+  return expected[name] === '*' && isUUID ? { ...actual, [name]: '*' } : actual;
 }
 
 function description({ id, title, text, link, target, lockout, skippable }) {
@@ -286,7 +296,7 @@ const answers = [
     headers: (value) => isObject(value) && Object.values(value).every((one) => isString(one) || isStrings(one)) },
   { fails: isString },
 ];
-const combined = ['advance', 'answer', 'start', 'check']; // of which a step may have several
+const combined = ['advance', 'answer', 'start', 'check', 'fields']; // of which a step may have several
 const steps = {
   start: [{ start: hasOnly(nullable) }],
   preview: [{ preview: (value) => isString(value) || isObject(value) }, { refused: isOneOf(true) }],
@@ -294,7 +304,7 @@ const steps = {
   advance: [{ advance: Number.isInteger }],
   answer: [{ answer: (value) => answers.some((one) => hasOnly(one)(value) && Object.keys(one)[0] in value) }],
   check: [
-    { check: hasOnly({ force: isBoolean, together: isOneOf(2) }), asks: isBoolean, shows: isStrings },
+    { check: hasOnly({ force: isBoolean, manual: isOneOf(true, 'first', 'second'), together: isOneOf(2) }), asks: isBoolean, shows: isStrings },
     {
       sends: isObject,
       links: (value) => Array.isArray(value) && value.every(orNull(isString)),
@@ -306,6 +316,7 @@ const steps = {
   dismiss: [{ dismiss: isString }],
   skip: [{ skip: isString }],
   open: [{ open: isString, opens: orNull(isString) }],
+  fields: [{ fields: isObject }],
   forget: [{ forget: isOneOf(true) }],
   storage: [
     {
@@ -325,7 +336,7 @@ export function problemOf(scenario) {
   if (!isWhole(scenario) || !['name', 'rule', 'steps'].every((name) => name in scenario)) {
     return 'name, rule and steps are needed, app is possible';
   }
-  if (!['asks', 'reads', 'shows', 'keeps', 'time', 'preview'].includes(scenario.rule)) return `no rule is called ${scenario.rule}`;
+  if (!['asks', 'reads', 'shows', 'keeps', 'time', 'preview', 'gates'].includes(scenario.rule)) return `no rule is called ${scenario.rule}`;
   let current = changed(defaultApp, scenario.app ?? {});
   let needsStart = true;
   for (const [index, step] of scenario.steps.entries()) {
@@ -341,7 +352,7 @@ export function problemOf(scenario) {
 
     if ('start' in step || 'preview' in step) needsStart = false;
     if ('storage' in step && step.storage !== 'full' && step.storage !== 'writable') needsStart = true;
-    const needsGate = ['check', 'set', 'forget', 'dismiss', 'skip', 'open'].some((name) => name in step);
+    const needsGate = ['check', 'set', 'fields', 'forget', 'dismiss', 'skip', 'open'].some((name) => name in step);
     if (needsGate && needsStart) return `${where}a start is missing`;
     if (step.answer?.messages !== undefined) {
       const problem = problemOfSent(step.answer.messages, current);

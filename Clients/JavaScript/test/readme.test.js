@@ -23,7 +23,7 @@ function run(before, block, after) {
 const blockWith = (part) => blocks.find((block) => block.includes(part)) ?? assert.fail(`no code with ${part}`);
 
 test('the README has the blocks that are run here, and no others', () => {
-  assert.equal(blocks.length, 3); // The one for a browser runs in guide.test.js.
+  assert.equal(blocks.length, 4); // The one for a browser runs in guide.test.js.
 });
 
 test('use', async (t) => {
@@ -61,9 +61,19 @@ test('storage in a file', async (t) => {
   await start().forget();
 });
 
+test('a manual check', async () => {
+  const before = `import { VersionGate } from ${library}; export const button = {}; export const done = []; const asked = [];
+    const transport = async ({ body }) => asked.push(JSON.parse(body)) && { status: 200, body: '{"messages":[]}' };
+    const gate = new VersionGate({ server: 'https://gate.example.com', app: { bundle: 'b' }, storage: null, transport });
+    const say = (words) => done.push(words, asked[0].manual);`;
+  const { button, done } = await run(before, blockWith('manual: true'), '');
+  await button.onclick();
+  assert.deepEqual(done, ['No update was found.', true]);
+});
+
 test('the transport of a test', async () => {
   const before = `import { VersionGate } from ${library};`;
-  const { gate } = await run(before, blockWith('const messages'), 'export { gate };');
+  const { gate } = await run(before, blockWith('transport: async'), 'export { gate };');
   const [message] = await gate.check();
   assert.deepEqual([message.id, message.lockout], ['blocked', true]);
 });

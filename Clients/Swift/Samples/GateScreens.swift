@@ -51,7 +51,7 @@ final class GateScreens {
     /// ask gives what is kept, which with a `maximumAge` of 0 is nothing.
     func check(force: Bool = false) {
         guard isReady else { return }
-        gate.check(force: force || lockout != nil) { [weak self] in self?.take($0) }
+        gate.check(force: force || lockout != nil) { [weak self] in self?.show($0) }
     }
 
     private func sceneDidActivate() {
@@ -60,7 +60,8 @@ final class GateScreens {
         check()
     }
 
-    private func take(_ messages: [Message]) {
+    /// Shows the messages of a check that the app has made: for a button "Check for updates".
+    func show(_ messages: [Message]) {
         lockout = messages.first(where: \.isLockout)
         waiting += messages.filter { new in !new.isLockout && !waiting.contains { $0.id == new.id } }
         watch?.cancel()

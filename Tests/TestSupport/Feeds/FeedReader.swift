@@ -497,6 +497,40 @@ package enum TemplateReader: String, CaseIterable {
     }
 }
 
+/// The clients of the file that replaces those of other gates, each as a program that reads it as the client does.
+package enum GateReader: CaseIterable {
+    case firebase, appGateKit, appUpdateKit
+
+    package func decision(_ document: Data, _ host: ReaderHost) -> ReaderDecision {
+        guard let root = try? JSONSerialization.jsonObject(with: document) as? [String: Any] else { return .nothing }
+        switch self {
+        case .firebase:
+            return decision(root["minimum_version"] as? String, root["latest_version"] as? String, host.version)
+        case .appGateKit:
+            // Apart from digits and dots, nothing is a version.
+            guard let floor = root["min_supported"] as? String,
+                [floor, host.version].allSatisfy({ $0.wholeMatch(of: /[0-9]+(\.[0-9]+)*/) != nil })
+            else { return .nothing }
+            return decision(floor, nil, host.version)
+        case .appUpdateKit:
+            // One member of another type makes all of them unreadable.
+            for name in ["minimum_version", "latest_version", "store_url"] where !(root[name] is String?) {
+                return .nothing
+            }
+            guard let link = root["store_url"] as? String, URL(string: link) != nil else { return .nothing }
+            // A pre-release is its release.
+            let version = String(host.version.prefix { $0 != "-" && $0 != "+" })
+            return decision(root["minimum_version"] as? String, root["latest_version"] as? String, version)
+        }
+    }
+
+    private func decision(_ least: String?, _ newest: String?, _ version: String) -> ReaderDecision {
+        if let least, ReaderComparison.parts(version, isBelow: least) { return .lockout(least) }
+        if let newest, ReaderComparison.parts(version, isBelow: newest) { return .prompt(newest) }
+        return .nothing
+    }
+}
+
 /// The items of an XML document, by the literal names of their elements.
 package final class AppcastReading: NSObject, XMLParserDelegate {
     package struct Item {

@@ -90,13 +90,25 @@ public struct AppDescription: Sendable, Equatable {
         return version.patchVersion == 0 ? start : "\(start).\(version.patchVersion)"
     }
 
+    /// The headers of a question to a gate. A header cannot carry all that a body can.
+    func fields(install: String?) -> [String: String] {
+        let values = [
+            "App-Bundle": bundle, "App-Version": version, "App-Build": build, "App-Platform": platform, "App-OS": os,
+            "App-Region": region, "App-Install": install,
+        ]
+        return values.compactMapValues { $0 }.filter { _, value in
+            value.range(of: #"^[!-~]([ -~]*[!-~])?\z"#, options: .regularExpression) != nil
+        }
+    }
+
     /// The body of a question.
-    func body(install: String, attributes: [String: AttributeValue]) -> Data {
+    func body(install: String?, attributes: [String: AttributeValue], isManual: Bool) -> Data {
         let known = [
             "bundle": bundle, "version": version, "build": build, "platform": platform, "os": os, "region": region,
             "language": language, "install": install,
         ]
-        var members = attributes.filter { name, value in known[name] == nil && value.isSent }
+        var members = attributes.filter { name, value in known[name] == nil && name != "manual" && value.isSent }
+        if isManual { members["manual"] = true }
         for case (let name, let value?) in known where !value.isEmpty { members[name] = .string(value) }
         // No attribute that cannot be encoded is sent.
         return (try? JSONEncoder().encode(members)) ?? Data()

@@ -3,7 +3,7 @@ import Foundation
 /// What a gate remembers from one start to the next, and what follows from it. Times are seconds since 1970.
 struct Memory: Sendable, Equatable {
     /// The random id of this installation.
-    var install: String?
+    private(set) var install: String?
     /// The last valid answer, if it had a lockout.
     private var answer: KeptAnswer?
     /// What has happened to messages with hints. The one to which something has happened last is the last.
@@ -36,12 +36,22 @@ struct Memory: Sendable, Equatable {
 
     // MARK: Showing
 
+    /// The random id of this installation, which is made if there is none.
+    mutating func makeInstallIfNeeded() -> String {
+        let id = install ?? UUID().uuidString.lowercased()
+        install = id
+        return id
+    }
+
     /// The messages of an answer to show now, which count as shown.
+    ///
+    /// - Parameter isManual: Whether the person asked, and so sees also what hints would hide.
     mutating func receive(
         _ answer: Answer,
         for app: AppDescription,
         at now: Int,
-        keepsLockout: Bool
+        keepsLockout: Bool,
+        isManual: Bool = false
     ) -> [MessageContent] {
         self.answer = nil
         // Who plays a signed answer again can hold back its time, which is not signed.
@@ -62,7 +72,7 @@ struct Memory: Sendable, Equatable {
                 lockout.left = left
                 return shown + [lockout]
             }
-            if isHidden(content, at: now) { continue }
+            if !isManual, isHidden(content, at: now) { continue }
             change(content, at: now) { $0.shown = min($0.shown + 1, MessageContent.greatestNumber) }
             shown.append(content)
         }

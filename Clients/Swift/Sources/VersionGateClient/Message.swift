@@ -59,7 +59,7 @@ public struct Message: Sendable, Identifiable {
     /// The version that the message asks the person to update to, if its rule has one and a hint.
     public var target: String? { content.target }
 
-    /// Whether the app must not go on. Offer ``link``, and a button "Try again" that calls ``VersionGate/check(force:)``.
+    /// Whether the app must not go on. Offer ``link``, and a button "Try again" that calls ``VersionGate/check(force:manual:)``.
     public var isLockout: Bool { content.isLockout }
 
     /// Whether the person may choose never to see it again.

@@ -35,8 +35,9 @@ public final class VersionGate: Sendable {
         var isUnread = false
         /// When this start last asked, in seconds since 1970.
         var lastAsked: Int?
-        /// The check that is under way. Others that begin now share it.
-        var underWay: Task<[Message], Never>?
+        /// The newest check that is under way, and how many began before it. Others that begin now share it.
+        var underWay: (number: Int, isManual: Bool, task: Task<[Message], Never>)?
+        var begun = 0
         /// How often the app has told the gate to forget.
         var timesForgotten = 0
         /// Whether a fault was said on the console.
@@ -158,40 +159,49 @@ public final class VersionGate: Sendable {
     /// The messages count as shown, so show all of them. Checks at the same time share one question and its messages. A
     /// check goes on if the task that waits for it is cancelled.
     ///
-    /// - Parameter force: Whether to ask although 15 minutes have not gone by: for a button "Try again", and whenever a
-    ///   lockout is on the screen.
-    public func check(force: Bool = false) async -> [Message] {
-        await begin(force: force).value
+    /// - Parameters:
+    ///   - force: Whether to ask although 15 minutes have not gone by: for a button "Try again", and whenever a lockout is
+    ///     on the screen.
+    ///   - manual: Whether the person asked, by a button "Check for updates": asks as with `force`, and also gives what
+    ///     hints hide and what a rollout still holds back.
+    public func check(force: Bool = false, manual: Bool = false) async -> [Message] {
+        await begin(force: force, manual: manual).value
     }
 
     /// The messages to show now, in order, for code that does not wait with `await`.
     ///
     /// - Parameters:
-    ///   - force: As of ``check(force:)``.
+    ///   - force: As of ``check(force:manual:)``.
+    ///   - manual: As well.
     ///   - completion: Is called once, on the main queue.
-    public func check(force: Bool = false, completion: @escaping @MainActor @Sendable ([Message]) -> Void) {
+    public func check(
+        force: Bool = false,
+        manual: Bool = false,
+        completion: @escaping @MainActor @Sendable ([Message]) -> Void
+    ) {
         Task {
-            let messages = await check(force: force)
+            let messages = await check(force: force, manual: manual)
             await completion(messages)
         }
     }
 
-    /// Begins a check, or joins the one that is under way.
-    package func begin(force: Bool) -> Task<[Message], Never> {
+    /// Begins a check, or joins the one that is under way. A manual one joins only a manual one.
+    package func begin(force: Bool, manual: Bool = false) -> Task<[Message], Never> {
         state.withLock { state in
-            if let underWay = state.underWay { return underWay }
+            if let underWay = state.underWay, underWay.isManual || !manual { return underWay.task }
             let deadline = Deadline()
             alarm(2) { deadline.pass() }
-            let timesForgotten = state.timesForgotten
-            let check = Task { await self.check(force: force, until: deadline, begunAfterForgetting: timesForgotten) }
-            state.underWay = check
-            return check
+            state.begun += 1
+            let number = state.begun
+            let task = Task { await self.check(number, force: force || manual, isManual: manual, until: deadline) }
+            state.underWay = (number, manual, task)
+            return task
         }
     }
 
-    private func check(force: Bool, until deadline: Deadline, begunAfterForgetting begun: Int) async -> [Message] {
+    private func check(_ number: Int, force: Bool, isManual: Bool, until deadline: Deadline) async -> [Message] {
         let start = DispatchTime.now()
-        let question = await deadline.result { await self.ask(force: force) } ?? .failed(.tooLate)
+        let question = await deadline.result { await self.ask(force: force, isManual: isManual) } ?? .failed(.tooLate)
         let now = seconds()
         let contents = state.withLock { state -> [MessageContent] in
             guard var memory = state.memory else { return [] }
@@ -200,14 +210,16 @@ public final class VersionGate: Sendable {
                     for: state.app, at: now, maximumAge: maximumAge, needsSignature: !publicKeys.isEmpty
                 ).map { [$0] } ?? []
             }
-            let shown = memory.receive(answer, for: state.app, at: now, keepsLockout: maximumAge > 0)
+            let shown = memory.receive(
+                answer, for: state.app, at: now, keepsLockout: maximumAge > 0, isManual: isManual
+            )
             if state.timesForgotten == timesForgotten { state.memory = memory }
             return shown
         }
         save()
         state.withLock { state in
-            // After forgetting, another check may be under way.
-            if state.timesForgotten == begun { state.underWay = nil }
+            // Another check may be under way: a manual one, or one after forgetting.
+            if state.underWay?.number == number { state.underWay = nil }
         }
         let nanoseconds = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
         report(question, duration: Double(nanoseconds) / 1e9, messages: contents.count)
@@ -224,7 +236,7 @@ public final class VersionGate: Sendable {
     }
 
     /// Asks the server, if it is time to.
-    private func ask(force: Bool) async -> Question {
+    private func ask(force: Bool, isManual: Bool) async -> Question {
         await read()
         let now = seconds()
         let question = state.withLock { state -> (request: GateRequest, timesForgotten: Int)? in
@@ -234,9 +246,8 @@ public final class VersionGate: Sendable {
             }
             guard force || isEarly != true else { return nil }
             state.lastAsked = now
-            let install = state.memory?.install ?? UUID().uuidString.lowercased()
-            state.memory?.install = install
-            let body = state.app.body(install: install, attributes: state.attributes)
+            let install = state.memory?.makeInstallIfNeeded()
+            let body = state.app.body(install: install, attributes: state.attributes, isManual: isManual)
             return (GateRequest(url: address, body: body), state.timesForgotten)
         }
         guard let question else { return .held }
@@ -291,6 +302,18 @@ public final class VersionGate: Sendable {
             guard let fault, isFirst else { return }
             FileHandle.standardError.write(Data("VersionGate: \(address.absoluteString): \(fault)\n".utf8))
         #endif
+    }
+
+    // MARK: Gates
+
+    /// The headers for requests to the app's own API, from which a gateway there knows a client that is locked out.
+    ///
+    /// They say what a check says, and the same random id of this installation. One that is not printable ASCII is left out.
+    /// It takes at most a second.
+    public func fields() async -> [String: String] {
+        await read()
+        defer { save() }
+        return state.withLock { $0.app.fields(install: $0.memory?.makeInstallIfNeeded()) }
     }
 
     // MARK: What is remembered

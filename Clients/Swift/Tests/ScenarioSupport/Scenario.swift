@@ -23,6 +23,7 @@ package struct Scenario: Sendable {
         case dismiss(String)
         case skip(String)
         case open(String, opens: String?)
+        case fields(JSON)
         case forget
         case storage(StorageChange)
         case stored(JSON)
@@ -33,7 +34,8 @@ package struct Scenario: Sendable {
     /// A check and what it must do.
     package struct Check: Sendable {
         package var force = false
-        package var together = 1
+        /// Which of the checks at the same time are manual.
+        package var manual = [false]
         package var asks: Bool
         package var shows: JSON
         package var sends: JSON?
@@ -87,7 +89,7 @@ extension [String: JSON] {
 }
 
 extension Scenario.Step {
-    /// What a step says. It may have several of these members: advance, answer, start, check.
+    /// What a step says. It may have several of these members: advance, answer, start, check or fields.
     fileprivate static func all(in json: JSON) throws -> [Self]? {
         guard var members = json.members else { return nil }
         var steps: [Self] = []
@@ -96,7 +98,7 @@ extension Scenario.Step {
             guard let step = try Self(.object([name: value])) else { return nil }
             steps.append(step)
         }
-        let isRight = steps.isEmpty || !Set(members.keys).isDisjoint(with: ["answer", "start", "check"])
+        let isRight = steps.isEmpty || !Set(members.keys).isDisjoint(with: ["answer", "start", "check", "fields"])
         guard isRight, let last = try Self(.object(members)) else { return nil }
         return steps + [last]
     }
@@ -133,6 +135,9 @@ extension Scenario.Step {
             guard let id = members["open"]?.string, let opens = members["opens"] else { return nil }
             guard opens == .null || opens.string != nil else { return nil }
             self = .open(id, opens: opens.string)
+        case ["fields"]:
+            guard let fields = members["fields"], fields.members != nil else { return nil }
+            self = .fields(fields)
         case ["forget"]:
             guard members["forget"] == .boolean(true) else { return nil }
             self = .forget
@@ -160,7 +165,7 @@ extension Scenario.Check {
         guard let options = members["check"]?.members, let asks = members["asks"]?.boolean,
             let shows = members["shows"], shows.elements != nil,
             Set(members.keys).isSubset(of: ["check", "asks", "shows", "sends", "links", "left", "gives", "reports"]),
-            Set(options.keys).isSubset(of: ["force", "together"])
+            Set(options.keys).isSubset(of: ["force", "manual", "together"])
         else { return nil }
         self.asks = asks
         self.shows = shows
@@ -170,9 +175,11 @@ extension Scenario.Check {
             guard let force = option.boolean else { return nil }
             self.force = force
         }
-        if let option = options["together"] {
-            guard let together = option.whole, together > 0 else { return nil }
-            self.together = together
+        let (manual, together) = (options["manual"], options["together"]?.whole ?? 1)
+        let known: [JSON?] = [nil, .boolean(true), .string("first"), .string("second")]
+        guard together > 0, known.contains(manual) else { return nil }
+        self.manual = (0..<together).map { index in
+            manual == .boolean(true) || manual == .string(index == 0 ? "first" : "second")
         }
     }
 }

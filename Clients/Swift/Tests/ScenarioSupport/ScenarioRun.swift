@@ -101,6 +101,7 @@ package struct ScenarioRun {
         case .open(let id, let opens):
             let opened = try message(id).opened()?.absoluteString
             try expect("opened", JSON(opened), JSON(opens))
+        case .fields(let expected): try await fields(expected)
         case .forget: try current.forget()
         case .storage(let change):
             await finishWriting()
@@ -190,15 +191,16 @@ package struct ScenarioRun {
         _ = transport.takeBodies()
         reports.withLock { $0 = [] }
         server.hold()
-        let checks = (0..<expected.together).map { _ in gate.begin(force: expected.force) }
+        let checks = expected.manual.map { gate.begin(force: expected.force, manual: $0) }
         server.release()
         var given: [[Message]] = []
         for check in checks { given.append(await check.value) }
         let bodies = try transport.takeBodies().map { try JSON(text: $0) }
         installs += bodies.compactMap { $0["install"]?.string }
         let requests = try await server.requests(asked: !bodies.isEmpty) ?? bodies
-        try expect("questions", .number(Double(bodies.count)), .number(expected.asks ? 1 : 0))
-        try expect("requests", .number(Double(requests.count)), .number(expected.asks ? 1 : 0))
+        let questions = !expected.asks ? 0.0 : expected.manual == [false, true] ? 2 : 1
+        try expect("questions", .number(Double(bodies.count)), .number(questions))
+        try expect("requests", .number(Double(requests.count)), .number(questions))
         for messages in given {
             try expect("shown", .array(messages.map { .string($0.id) }), expected.shows)
             if let links = expected.links {
@@ -216,6 +218,13 @@ package struct ScenarioRun {
         if let sends = expected.sends {
             try expect("sent", Self.withAnyInstall(requests.last ?? .null, like: sends), sends)
         }
+    }
+
+    private mutating func fields(_ expected: JSON) async throws {
+        let fields = try await current.fields()
+        installs += [fields["App-Install"] ?? ""]
+        let named = JSON.object(fields.mapValues(JSON.string))
+        try expect("fields", Self.withAnyInstall(named, like: expected, name: "App-Install"), expected)
     }
 
     private static func json(_ message: Message) -> JSON {
@@ -247,11 +256,11 @@ package struct ScenarioRun {
     // MARK: Comparing
 
     /// The value with `*` for a valid install, if that is what is expected.
-    private static func withAnyInstall(_ value: JSON, like expected: JSON) -> JSON {
-        guard expected["install"] == .string("*"), var members = value.members,
-            let install = members["install"]?.string, UUID(uuidString: install)?.uuidString.lowercased() == install
+    private static func withAnyInstall(_ value: JSON, like expected: JSON, name: String = "install") -> JSON {
+        guard expected[name] == .string("*"), var members = value.members,
+            let install = members[name]?.string, UUID(uuidString: install)?.uuidString.lowercased() == install
         else { return value }
-        members["install"] = .string("*")
+        members[name] = .string("*")
         return .object(members)
     }
 

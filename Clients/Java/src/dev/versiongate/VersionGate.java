@@ -473,6 +473,8 @@ public final class VersionGate {
     private static final int LARGEST_BODY = 1 << 20;
     private static final int MOST_MESSAGES = 100;
     private static final int MOST_REMEMBERED = 256;
+    private static final String[] FIELDS = {"Bundle", "Version", "Build", "Platform", "OS", "Region", "Install"};
+    private static final Pattern FIELD_VALUE = Pattern.compile("[!-~]([ -~]*[!-~])?");
     private static final Clock SYSTEM_CLOCK = () -> System.currentTimeMillis() / 1000;
     /** One for each question under way, in the whole process. It is given back when the time of the question is over. */
     private static final Semaphore QUESTIONS = new Semaphore(8);
@@ -620,18 +622,30 @@ public final class VersionGate {
      *     lockout is shown
      */
     public List<Message> check(boolean force) {
+        return check(force, false);
+    }
+
+    /**
+     * Checks because the person asked, by a button "Check for updates": asks as a forced check does, and also gives what
+     * hints hide and what a rollout still holds back.
+     */
+    public List<Message> checkManually() {
+        return check(true, true);
+    }
+
+    private List<Message> check(boolean force, boolean isManual) {
         long begun = System.nanoTime();
         List<Message> messages = null;
         Question current;
         synchronized (lock) {
             load();
-            if (question == null) {
+            if (question == null || isManual && !question.isManual) {
                 long now = now();
                 if (!force && isEarly(now)) {
                     messages = lockout(state, now);
                 } else {
                     asked = now;
-                    question = ask(begun + LIMIT);
+                    question = ask(begun + LIMIT, isManual);
                 }
             }
             current = question;
@@ -690,9 +704,18 @@ public final class VersionGate {
 
     /** The same, and {@code force} asks also if the last question is less than 15 minutes old. */
     public void check(boolean force, Executor executor, Callback callback) {
+        check(force, false, executor, callback);
+    }
+
+    /** The same as {@link #checkManually()}, in the background. */
+    public void checkManually(Executor executor, Callback callback) {
+        check(true, true, executor, callback);
+    }
+
+    private void check(boolean force, boolean isManual, Executor executor, Callback callback) {
         require(executor != null, "the executor is null");
         require(callback != null, "the callback is null");
-        start(() -> give(check(force), executor, callback), () -> give(Collections.emptyList(), executor, callback));
+        start(() -> give(check(force, isManual), executor, callback), () -> give(Collections.emptyList(), executor, callback));
     }
 
     private static void give(List<Message> messages, Executor executor, Callback callback) {
@@ -701,6 +724,25 @@ public final class VersionGate {
         } catch (RejectedExecutionException error) {
             // The app has shut the executor down: it does not wait for messages any more.
         }
+    }
+
+    /**
+     * The headers for requests to the app's own API, from which a gateway there knows a client that is locked out. They say
+     * what a check says, with the same id of the installation. One that is not printable ASCII is left out. Waits for the
+     * storage, at most a second: not for the main thread.
+     */
+    public Map<String, String> fields() {
+        Map<String, String> fields = new LinkedHashMap<>();
+        synchronized (lock) {
+            load();
+            for (String name : FIELDS) {
+                Object value = name.equals("Install") ? install() : client.get(name.toLowerCase(Locale.ROOT));
+                if (value != null && FIELD_VALUE.matcher((String) value).matches()) {
+                    fields.put("App-" + name, (String) value);
+                }
+            }
+        }
+        return fields;
     }
 
     /** Deletes the id of the installation and all else that the library keeps. */
@@ -729,13 +771,19 @@ public final class VersionGate {
         }
     }
 
-    private Question ask(long deadline) {
+    /** The id of the installation, which is made if there is none. */
+    private String install() {
         if (state.install == null) {
             state.install = UUID.randomUUID().toString();
             save();
         }
+        return state.install;
+    }
+
+    private Question ask(long deadline, boolean isManual) {
         Map<String, Object> members = new LinkedHashMap<>(client);
-        members.put("install", state.install);
+        members.put("install", install());
+        members.put("manual", isManual ? true : null);
         for (Map.Entry<String, Object> attribute : attributes.entrySet()) {
             if (!members.containsKey(attribute.getKey())) {
                 members.put(attribute.getKey(), attribute.getValue());
@@ -754,7 +802,7 @@ public final class VersionGate {
         };
         Http http = transport == null ? new Http() : null;
         Transport asking = transport == null ? http : transport;
-        Question question = new Question(state, deadline, () -> {
+        Question question = new Question(state, isManual, deadline, () -> {
             try {
                 return new Reading(this, asking.ask(address, body));
             } finally {
@@ -829,12 +877,12 @@ public final class VersionGate {
                 break;
             }
             Memory memory = state.memories.get(message.key());
-            if (memory != null && memory.hides(message, now)) {
+            if (memory != null && !question.isManual && memory.hides(message, now)) {
                 continue;
             }
             shown.add(message);
             if (message.isRemembered()) {
-                state.put(message.key(), memory == null ? 1 : memory.shown + 1, now, false);
+                state.put(message.key(), memory == null ? 1 : memory.shown + 1, now, memory != null && memory.skipped);
             }
         }
         if (state == this.state) {
@@ -912,14 +960,16 @@ public final class VersionGate {
     /** A question under way. */
     private static final class Question {
         final State state;
+        final boolean isManual;
         final FutureTask<Reading> answer;
         /** What the question gave; null until the first of those who wait has seen to it. */
         List<Message> messages;
         private final long deadline;
         private final Runnable giveUp;
 
-        Question(State state, long deadline, Callable<Reading> asking, Runnable giveUp) {
+        Question(State state, boolean isManual, long deadline, Callable<Reading> asking, Runnable giveUp) {
             this.state = state;
+            this.isManual = isManual;
             this.deadline = deadline;
             this.giveUp = giveUp;
             answer = new FutureTask<>(asking);

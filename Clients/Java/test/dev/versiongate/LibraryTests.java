@@ -220,9 +220,9 @@ final class LibraryTests {
             sent.set(new String(body, StandardCharsets.UTF_8));
             return answer();
         }).attribute("a", 3).attribute("b", 3.0).attribute("c", -0.5f).attribute("d", Long.MAX_VALUE).attribute("e", 1e300)
-            .attribute("f", new AtomicInteger(7)).attribute("g", (Number) null).attribute("h", false).build().check();
+            .attribute("f", new AtomicInteger(7)).attribute("g", (Number) null).attribute("h", false).attribute("i", "j").build().check();
         expect(sent.get().replaceAll("\"install\":\"[^\"]*\",", ""), "{\"bundle\":\"com.example.doto\",\"a\":3,\"b\":3,"
-            + "\"c\":-0.5,\"d\":9223372036854775807,\"e\":1.0E+300,\"f\":7,\"h\":false}");
+            + "\"c\":-0.5,\"d\":9223372036854775807,\"e\":1.0E+300,\"f\":7,\"h\":false,\"i\":\"j\"}");
     }
 
     /** Values that make an answer valid or not when one of its unknown members has them. */

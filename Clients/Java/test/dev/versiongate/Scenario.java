@@ -54,7 +54,7 @@ final class Scenario {
     private static final String DEFAULT_APP =
         "{'bundle': 'com.example.doto', 'version': '1.0', 'build': '42', 'platform': 'ios'}";
     /** A step may have several of these, which happen in this order. */
-    private static final List<String> COMBINED = Arrays.asList("advance", "answer", "start", "check");
+    private static final List<String> COMBINED = Arrays.asList("advance", "answer", "start", "check", "fields");
     private static final String[] CHECK = {
         "advance", "answer", "start", "check", "asks", "sends", "shows", "links", "left", "gives", "reports",
     };
@@ -179,6 +179,11 @@ final class Scenario {
         if (step.has("check")) {
             check(step);
         }
+        if (step.has("fields")) {
+            JSONObject fields = new JSONObject(gate.fields());
+            questions.add(new JSONObject().put("install", fields.get("App-Install")));
+            expect("fields", step.get("fields"), fields);
+        }
     }
 
     private void finishWriting() {
@@ -224,19 +229,9 @@ final class Scenario {
         for (int index = 0; index < keys.length(); index++) {
             builder.publicKey(keys.getString(index));
         }
-        attributes = app.has("attributes") ? app.getJSONObject("attributes") : new JSONObject();
-        for (Iterator<?> names = attributes.keys(); names.hasNext();) {
-            String name = (String) names.next();
-            Object value = attributes.get(name);
-            if (value instanceof Boolean) {
-                builder.attribute(name, (Boolean) value);
-            } else if (value instanceof Number) {
-                builder.attribute(name, (Number) value);
-            } else {
-                builder.attribute(name, (String) value);
-            }
-        }
         gate = builder.build();
+        attributes = new JSONObject();
+        set(new JSONObject().put("attributes", app.has("attributes") ? app.get("attributes") : attributes));
         given.clear();
     }
 
@@ -297,24 +292,31 @@ final class Scenario {
     private VersionGate.Answer ask(String address, byte[] body) throws Exception {
         questions.add(new JSONObject(new String(body, StandardCharsets.UTF_8)));
         // Of checks at the same time, the answer comes when each of them waits for it.
-        for (Thread thread : together) {
+        await(together);
+        return server.transport().ask(address, body);
+    }
+
+    /** Waits until each of the checks waits for an answer, or has one. */
+    private static void await(List<Thread> checks) throws InterruptedException {
+        for (Thread thread : checks) {
             while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {
                 Thread.sleep(1);
             }
         }
-        return server.transport().ask(address, body);
     }
 
     private void check(JSONObject step) throws Exception {
         JSONObject check = step.getJSONObject("check");
-        only(check, "force", "together");
+        only(check, "force", "manual", "together");
         boolean force = check.has("force") && check.getBoolean("force");
+        String manual = check.optString("manual");
         int before = questions.size();
         reports.clear();
         List<FutureTask<List<VersionGate.Message>>> checks = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
-        for (int count = check.has("together") ? check.getInt("together") : 1; count > 0; count--) {
-            Callable<List<VersionGate.Message>> asking = () -> gate.check(force);
+        for (int index = 0; index < check.optInt("together", 1); index++) {
+            boolean isManual = manual.equals("true") || manual.equals(index == 0 ? "first" : "second");
+            Callable<List<VersionGate.Message>> asking = () -> isManual ? gate.checkManually() : gate.check(force);
             FutureTask<List<VersionGate.Message>> task = new FutureTask<>(asking);
             checks.add(task);
             threads.add(new Thread(task));
@@ -325,16 +327,18 @@ final class Scenario {
             together = threads;
             for (Thread thread : threads) {
                 thread.start();
+                // Which of them is first matters if one is manual.
+                await(manual.isEmpty() ? Collections.emptyList() : Collections.singletonList(thread));
             }
         }
         List<VersionGate.Message> given = checks.get(0).get();
         this.given.addAll(0, given);
         for (FutureTask<List<VersionGate.Message>> other : checks) {
-            expect("checks at the same time", given == other.get(), true);
+            expect("checks at the same time", manual.equals("second") ? given.equals(other.get()) : given == other.get(), true);
         }
         together = Collections.emptyList();
 
-        boolean asks = step.getBoolean("asks");
+        int asks = !step.getBoolean("asks") ? 0 : manual.equals("second") ? 2 : 1;
         int asked = questions.size() - before;
         if (server.transport() == null) {
             for (VersionGate.Report report : reports) {
@@ -342,9 +346,9 @@ final class Scenario {
             }
         }
         JSONArray requests = server.requests(asked > 0);
-        expect("asks", asks ? 1 : 0, asked);
+        expect("asks", asks, asked);
         if (requests != null) {
-            expect("requests", asks ? 1 : 0, requests.length());
+            expect("requests", asks, requests.length());
             for (int index = 0; index < requests.length() && server.transport() == null; index++) {
                 questions.add(requests.getJSONObject(index));
             }
@@ -407,7 +411,7 @@ final class Scenario {
             JSONObject other = (JSONObject) actual;
             for (Iterator<?> names = one.keys(); names.hasNext();) {
                 String name = (String) names.next();
-                boolean isAnyInstall = name.equals("install") && one.get(name).equals("*");
+                boolean isAnyInstall = (name.equals("install") || name.equals("App-Install")) && one.get(name).equals("*");
                 if (isAnyInstall ? !other.optString(name).matches("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
                     : !other.has(name) || !equal(one.get(name), other.get(name))) {
                     return false;

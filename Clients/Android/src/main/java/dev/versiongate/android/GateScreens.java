@@ -77,7 +77,7 @@ public final class GateScreens {
      * check does during a lockout: one that does not ask gives what is kept, which with a maximum age of 0 is nothing.
      */
     public void check(boolean force) {
-        gate.check(force || lockout != null, main::post, this::take);
+        gate.check(force || lockout != null, main::post, this::show);
     }
 
     /** A lockout is asked for again when it ends, or after 15 minutes, if somebody sees it. */
@@ -87,7 +87,8 @@ public final class GateScreens {
         }
     }
 
-    private void take(List<VersionGate.Message> messages) {
+    /** Shows the messages of a check that the app has made: for a button "Check for updates". */
+    public void show(List<VersionGate.Message> messages) {
         isChecked = true;
         lockout = null;
         for (VersionGate.Message message : messages) {
