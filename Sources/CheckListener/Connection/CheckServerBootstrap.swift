@@ -20,6 +20,8 @@ package struct CheckServerBootstrap {
     package var rateLimit: RateLimit?
     /// The proxies whose `X-Forwarded-For` names the client; limits per address do not apply to them.
     package var trustedProxies = TrustedProxies()
+    /// The other origins whose pages may read the answers to checks and gates; nil: none.
+    package var allowedOrigins: AllowedOrigins?
     /// Counts connections, requests and refusals.
     package var statistics = ListenerStatistics()
     /// The TLS certificate; nil for plain HTTP.
@@ -71,11 +73,12 @@ package struct CheckServerBootstrap {
         let eventLoopCount = max(1, Array(eventLoopGroup.makeIterator()).count)
         let unreadBytes = limits.bufferedBytesOfAll / eventLoopCount
         let signatures = lockoutKey.map { LockoutSignatures($0) }
-        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
+        let loops = EventLoopTable(eventLoopGroup) {
+            [policy, recorders, limits, statistics, allowedOrigins, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop, policy: policy, recorder: recorders?[eventLoop], limits: limits,
                 statistics: statistics.makeEventLoopStatistics(), documents: documents, unreadBytes: unreadBytes,
-                signatures: signatures, clock: clock
+                signatures: signatures, origins: allowedOrigins, clock: clock
             )
         }
         let admission = ConnectionAdmission(

@@ -5,6 +5,8 @@ import UpdatePolicy
 final class EventLoopContext {
     /// What a connection may take.
     let limits: ConnectionLimits
+    /// The other origins whose pages may read answers; nil: none.
+    let origins: AllowedOrigins?
     /// What is counted on this event loop.
     let statistics: EventLoopStatistics
     /// Ends the connections that wait for too long.
@@ -27,6 +29,7 @@ final class EventLoopContext {
     ///   - documents: The documents of other update clients.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
     ///   - signatures: Those of lockouts; nil: they are not signed.
+    ///   - origins: The other origins whose pages may read answers; nil: none.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
@@ -37,15 +40,18 @@ final class EventLoopContext {
         documents: FeedDocuments,
         unreadBytes: Int,
         signatures: LockoutSignatures? = nil,
+        origins: AllowedOrigins? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
+        self.origins = origins
         self.statistics = statistics
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
         batch = ResponseBatch(
-            Responder(recorder: recorder, signatures: signatures, documents: documents), eventLoop: eventLoop,
-            policy: policy, statistics: statistics, maximumRunBytes: limits.bufferedBytes, clock: clock
+            Responder(recorder: recorder, signatures: signatures, documents: documents),
+            ResponseWriter(origins: origins), eventLoop: eventLoop, policy: policy, statistics: statistics,
+            maximumRunBytes: limits.bufferedBytes, clock: clock
         )
     }
 }

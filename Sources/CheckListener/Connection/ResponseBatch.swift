@@ -20,7 +20,7 @@ final class ResponseBatch {
     private let statistics: EventLoopStatistics
     private let maximumRunBytes: Int
     private var responder: Responder
-    private var writer = ResponseWriter()
+    private var writer: ResponseWriter
     private var bytes = ByteWriter()
     private var runs: [Run] = []
     private var isSending = false
@@ -39,6 +39,7 @@ final class ResponseBatch {
     ///
     /// - Parameters:
     ///   - responder: Makes the responses.
+    ///   - writer: Writes them.
     ///   - eventLoop: The event loop.
     ///   - policy: What answers.
     ///   - statistics: Counts the requests that are answered.
@@ -46,6 +47,7 @@ final class ResponseBatch {
     ///   - clock: The time of a check.
     init(
         _ responder: consuming Responder,
+        _ writer: ResponseWriter,
         eventLoop: any EventLoop,
         policy: CurrentPolicy,
         statistics: EventLoopStatistics,
@@ -53,6 +55,7 @@ final class ResponseBatch {
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.responder = responder
+        self.writer = writer
         self.eventLoop = eventLoop
         currentPolicy = policy
         self.statistics = statistics
@@ -117,8 +120,7 @@ final class ResponseBatch {
         let now = time
         let position = bytes.count
         writer.write(
-            response, answer: responder.answer.writer, connection: connection, omitsBody: request.method == .head,
-            now: now, to: &bytes
+            response, answer: responder.answer.writer, connection: connection, to: request, now: now, to: &bytes
         )
         if case .check = response, request.isCheck, arrival == nil {
             answeredChecks &+= 1

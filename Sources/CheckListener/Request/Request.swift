@@ -14,6 +14,8 @@ struct Request {
         case feed(FeedRequest)
         /// The question of a gateway whether a client is locked out.
         case gate(GateRequest)
+        /// The question of a browser whether a page of another origin may ask.
+        case preflight
         /// What cannot be answered, and why.
         case refused(RequestFault)
     }
@@ -50,7 +52,11 @@ struct RequestLabel {
     var route = RequestKind.Route.other
     /// The method; a response to `HEAD` has no body.
     var method = RequestKind.Method.other
+    /// What the response says about origins.
+    var origin = AllowedOrigins.Match.nothing
 
+    /// Whether it asks what a page of another origin may ask, of a server that says so.
+    var isPreflight: Bool { method == .options && origin != .nothing }
     /// Whether it is the most frequent kind.
     var isCheck: Bool { route == .check && method == .post }
 }
@@ -84,7 +90,7 @@ extension Request.Route {
     var isCheck: Bool {
         switch self {
         case .checkBody, .chunkedCheckBody, .checkQuery: true
-        case .feed, .gate, .refused: false
+        case .feed, .gate, .preflight, .refused: false
         }
     }
 

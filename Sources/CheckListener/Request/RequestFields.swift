@@ -27,6 +27,7 @@ struct RequestFields: Equatable {
         static let keepAlive = Marks(rawValue: 1 << 9)
         static let forwardedFor = Marks(rawValue: 1 << 10)
         static let knownAnswers = Marks(rawValue: 1 << 11)
+        static let origin = Marks(rawValue: 1 << 12)
 
         /// Those that a usual request has none of, but for the host, which it has.
         static var unusual: Marks {
@@ -49,6 +50,8 @@ struct RequestFields: Equatable {
     var isEncoded: Bool { marks.contains(.encoding) }
     /// Whether there is a field `X-Forwarded-For`.
     var hasForwardedFor: Bool { marks.contains(.forwardedFor) }
+    /// Whether there is a field `Origin`.
+    var hasOrigin: Bool { marks.contains(.origin) }
     /// Whether there is a field `If-None-Match`.
     var hasKnownAnswers: Bool { marks.contains(.knownAnswers) }
 
@@ -74,6 +77,7 @@ struct RequestFields: Equatable {
     private mutating func takeOther(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         switch name.count {
         case 6 where name.isToken("expect"): if value.isWord("100-continue") { marks.insert(.expectation) }
+        case 6 where name.isToken("origin"): marks.insert(.origin)
         case 7 where name.isToken("upgrade"): marks.insert(.close)
         // Some proxies read the second like the first.
         case 10 where name.isToken("connection"), 16 where name.isToken("proxy-connection"): takeConnection(value)

@@ -30,11 +30,13 @@ struct RequestReader {
     }
 
     private let limits: RequestLimits
+    private let origins: AllowedOrigins?
     private var part: Part?
 
     /// Creates the reader of a connection.
-    init(limits: ConnectionLimits) {
+    init(limits: ConnectionLimits, origins: AllowedOrigins? = nil) {
         self.limits = RequestLimits(limits)
+        self.origins = origins
     }
 
     /// Whether the body is what is missing of a request.
@@ -48,7 +50,7 @@ struct RequestReader {
         if part != nil { return readOn(bytes) }
         var head = RequestHead()
         let progress = head.read(bytes, limits)
-        if progress == .whole, let request = head.usualRequest(in: bytes) { return .request(request) }
+        if progress == .whole, let request = head.usualRequest(in: bytes, origins) { return .request(request) }
         return read(head, progress, bytes)
     }
 
@@ -79,7 +81,7 @@ struct RequestReader {
         if let irregularity = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
             return .malformed(irregularity.fault, .malformedRequest)
         }
-        let accepted = AcceptedHead(head, bytes)
+        let accepted = AcceptedHead(head, bytes, origins)
         let framing = head.fields.meaning.framing
         if case .refused = accepted.route, framing.hasBody {
             return .request(accepted.request(refusedWith: nil, length: head.fields.position))
@@ -166,7 +168,7 @@ private struct RequestHead {
 
     /// The request, where it is one that nearly all apps send, and whole.
     @inline(__always)
-    func usualRequest(in bytes: UnsafeRawBufferPointer) -> Request? {
+    func usualRequest(in bytes: UnsafeRawBufferPointer, _ origins: AllowedOrigins?) -> Request? {
         let meaning = fields.meaning
         guard line.form != .other, meaning.isUsual else { return nil }
         let bodyLength = meaning.contentLength
@@ -175,13 +177,13 @@ private struct RequestHead {
         }
         let length = fields.position &+ bodyLength
         let isQuery = line.form == .checkQuery
+        let kind = line.form == .legacyCheckBody ? RequestKind.Route.legacyCheck : .check
         return Request(
             route: isQuery ? .checkQuery : .checkBody(line.form == .legacyCheckBody ? .legacy : .standard),
             input: isQuery ? line.query : Range(uncheckedBounds: (fields.position, length)),
             length: length,
             label: RequestLabel(
-                route: line.form == .legacyCheckBody ? .legacyCheck : .check,
-                method: isQuery ? .get : .post
+                route: kind, method: isQuery ? .get : .post, origin: origins?.match(kind, fields, in: bytes) ?? .nothing
             ),
             isHTTP11: true, keepsConnection: !meaning.closes, fields: fields
         )
@@ -216,13 +218,18 @@ private struct AcceptedHead {
     let waitsForContinue: Bool
     private let label: RequestLabel
 
-    init(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) {
+    init(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer, _ origins: AllowedOrigins?) {
         (line, fields) = (head.line, head.fields)
         let method = bytes.text(line.method)
         let target = RequestTarget(bytes.text(line.target))
-        label = RequestLabel(route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other)
+        label = RequestLabel(
+            route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other,
+            origin: origins?.match(target.kind, fields, in: bytes) ?? .nothing
+        )
         let meaning = head.fields.meaning
-        var route = Request.Route(method, target) { head.fields.values(of: $0, in: bytes) }
+        var route =
+            label.isPreflight
+            ? .preflight : Request.Route(method, target) { head.fields.values(of: $0, in: bytes) }
         if meaning.isEncoded, route.isCheck {
             let encoding = head.fields.values(of: "content-encoding", in: bytes).joined(separator: ", ")
             route = .refused(

@@ -34,6 +34,7 @@ struct Responder: ~Copyable {
             return .now(content.withUnsafeBytes { answerBody($0, shape, policy, now) })
         case .feed(let feed): return documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
+        case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
         case .refused(let fault): return .now(.problem(fault))
         }
     }
