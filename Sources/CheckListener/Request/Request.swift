@@ -1,6 +1,6 @@
 import UpdatePolicy
 
-/// A whole request: what is asked, and where its parts lie among the bytes that begin with it.
+/// A request: what is asked, and where its parts lie among the bytes that begin with it.
 struct Request {
     /// What is asked.
     enum Route {
@@ -21,28 +21,28 @@ struct Request {
     }
 
     /// What is asked.
-    let route: Route
+    var route: Route
     /// Where the body is, or of a question in the query that.
-    let input: Range<Int>
-    /// How many bytes the request has; of one that is refused before it is whole, those of its head.
-    let length: Int
+    var input: Range<Int>
+    /// How many bytes the request has; of one that is not whole, or is refused before it is, those of its head.
+    var length: Int
     /// What metrics call it.
     let label: RequestLabel
     /// Whether the client speaks HTTP/1.1.
     let isHTTP11: Bool
     /// Whether the client wants to keep the connection, and can.
-    let keepsConnection: Bool
+    var keepsConnection: Bool
     /// Its header fields.
     let fields: FieldSection
 
     /// The values of `X-Forwarded-For`.
     func forwardedFor(in bytes: UnsafeRawBufferPointer) -> [String] {
-        fields.meaning.hasForwardedFor ? fields.values(of: "x-forwarded-for", in: bytes) : []
+        fields.meaning.marks.contains(.forwardedFor) ? fields.values(of: "x-forwarded-for", in: bytes) : []
     }
 
     /// The answers that the client has already.
     func knownAnswers(in bytes: UnsafeRawBufferPointer) -> IfNoneMatch {
-        IfNoneMatch(fields.meaning.hasKnownAnswers ? fields.values(of: "if-none-match", in: bytes) : [])
+        IfNoneMatch(fields.meaning.marks.contains(.knownAnswers) ? fields.values(of: "if-none-match", in: bytes) : [])
     }
 }
 

@@ -65,7 +65,7 @@ package final class AllowedOrigins: Sendable {
     func match(_ route: RequestKind.Route, _ fields: FieldSection, in bytes: UnsafeRawBufferPointer) -> Match {
         guard [.check, .legacyCheck, .gate].contains(route) else { return .nothing }
         if isForEvery { return .allowed(0) }
-        let values = fields.meaning.hasOrigin ? fields.values(of: "origin", in: bytes) : []
+        let values = fields.meaning.marks.contains(.origin) ? fields.values(of: "origin", in: bytes) : []
         guard values.count == 1, let place = origins.firstIndex(of: ASCII.lowercased(values[0])) else {
             return .refused
         }
