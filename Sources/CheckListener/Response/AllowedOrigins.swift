@@ -14,7 +14,7 @@ package final class AllowedOrigins: Sendable {
         /// The page that asks may not read it.
         case refused
         /// The page may read it: its place in the list.
-        case allowed(Int)
+        case allowed(UInt16)
     }
 
     /// As browsers write them; `*` alone for every one.
@@ -69,14 +69,14 @@ package final class AllowedOrigins: Sendable {
         guard values.count == 1, let place = origins.firstIndex(of: ASCII.lowercased(values[0])) else {
             return .refused
         }
-        return .allowed(place)
+        return .allowed(UInt16(place))
     }
 
     /// Writes the fields of the response to a request.
     func writeFields(of request: RequestLabel, to output: inout ByteWriter) {
         if case .allowed(let place) = request.origin {
             output.append("Access-Control-Allow-Origin: ")
-            output.append(text: origins[place])
+            output.append(text: origins[Int(place)])
             output.append(
                 """
                 \r\nAccess-Control-Expose-Headers: App-Lockout, Content-Digest, Date, Policy-Brake, Policy-Bundle, \
