@@ -156,7 +156,7 @@ final class ResponseBatch {
     @inline(never)
     private func count(_ response: Response, _ request: RequestLabel, _ arrival: Timestamp?) {
         if case .problem(let fault) = response { statistics.count(fault.status) }
-        let kind = RequestKind(route: request.route, method: request.method, status: response.status.rawValue)
+        let kind = RequestKind(route: request.route, method: request.method, status: response.status.code)
         if let arrival {
             let duration = max(0, time.microsecondsSince1970 &- arrival.microsecondsSince1970)
             statistics.requests.record(checks: 0, [kind], duration: UInt64(duration) &* 1_000)

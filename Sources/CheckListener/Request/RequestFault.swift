@@ -57,6 +57,6 @@ extension RequestFault {
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
     var problemDocument: String {
         let (title, detail) = (JSONString.literal(status.reason), JSONString.literal(detail))
-        return #"{"type":"about:blank","title":\#(title),"status":\#(status.rawValue),"detail":\#(detail)}"#
+        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(detail)}"#
     }
 }

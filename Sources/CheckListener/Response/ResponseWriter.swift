@@ -86,7 +86,7 @@ struct ResponseWriter {
     /// The head up to the length.
     private mutating func beginHead(_ head: ResponseHead, _ second: Int64, to output: inout ByteWriter) {
         output.append("HTTP/1.1 ")
-        output.append(decimal: Int(head.status.rawValue))
+        output.append(decimal: Int(head.status.code))
         output.append(" ")
         output.append(text: head.status.reason)
         if let contentType = head.contentType {
