@@ -67,22 +67,23 @@ package struct CheckServerBootstrap {
     }
 
     private func bootstrap(_ quiescing: ServerQuiescingHelper) -> ServerBootstrap {
-        let documents = FeedDocuments(
-            later: LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
+        let later = LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
+        let sources = AnswerSources(
+            policy: policy, documents: FeedDocuments(later: later),
+            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: allowedOrigins, clock: clock
         )
-        let eventLoopCount = max(1, Array(eventLoopGroup.makeIterator()).count)
-        let unreadBytes = limits.bufferedBytesOfAll / eventLoopCount
-        let signatures = lockoutKey.map { LockoutSignatures($0) }
-        let loops = EventLoopTable(eventLoopGroup) {
-            [policy, recorders, limits, statistics, allowedOrigins, clock] eventLoop in
-            EventLoopContext(
-                eventLoop: eventLoop, policy: policy, recorder: recorders?[eventLoop], limits: limits,
-                statistics: statistics.makeEventLoopStatistics(), documents: documents, unreadBytes: unreadBytes,
-                signatures: signatures, origins: allowedOrigins, clock: clock
+        let eventLoops = Array(eventLoopGroup.makeIterator())
+        var loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>] = [:]
+        for eventLoop in eventLoops {
+            let context = EventLoopContext(
+                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: limits,
+                statistics: statistics.makeEventLoopStatistics(),
+                unreadBytes: limits.bufferedBytesOfAll / eventLoops.count
             )
+            loops[ObjectIdentifier(eventLoop)] = .makeBoxSendingValue(context, eventLoop: eventLoop)
         }
         let admission = ConnectionAdmission(
-            limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoopCount
+            limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoops.count
         )
         return ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
@@ -121,15 +122,15 @@ package struct CheckServerBootstrap {
     private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
 
     private func childInitializer(
-        _ loops: EventLoopTable<EventLoopContext>,
+        _ loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>],
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
         return { [limits, tls] channel in
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
-                let loop = loops[channel.eventLoop]
-                guard admission.admits(channel, on: loop) else { throw ChannelError.ioOnClosedChannel }
+                guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value, admission.admits(channel, on: loop)
+                else { throw ChannelError.ioOnClosedChannel }
                 try Self.setOptions(limits, of: channel)
                 let handler = ConnectionHandler(
                     loop: loop,

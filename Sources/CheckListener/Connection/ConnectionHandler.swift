@@ -100,7 +100,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.loop = loop
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(limits: loop.limits, origins: loop.origins)
+        reader = RequestReader(limits: loop.limits, origins: loop.sources.origins)
         deadline = loop.timeouts.deadline(for: .head)
     }
 

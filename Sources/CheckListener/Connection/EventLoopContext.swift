@@ -1,12 +1,26 @@
 import NIOCore
 import UpdatePolicy
 
+/// What the event loops of a listener answer from.
+struct AnswerSources: Sendable {
+    /// The policy that answers.
+    let policy: CurrentPolicy
+    /// The documents of other update clients.
+    let documents: FeedDocuments
+    /// The signatures of lockouts; nil: they are not signed.
+    var signatures: LockoutSignatures?
+    /// The other origins whose pages may read answers; nil: none.
+    var origins: AllowedOrigins?
+    /// The time of a check.
+    let clock: @Sendable () -> Timestamp
+}
+
 /// What the connections of one event loop share; it is used on that event loop alone.
 final class EventLoopContext {
+    /// What they answer from.
+    let sources: AnswerSources
     /// What a connection may take.
     let limits: ConnectionLimits
-    /// The other origins whose pages may read answers; nil: none.
-    let origins: AllowedOrigins?
     /// What is counted on this event loop.
     let statistics: EventLoopStatistics
     /// Ends the connections that wait for too long.
@@ -21,59 +35,22 @@ final class EventLoopContext {
     /// Creates the context of an event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: The event loop.
-    ///   - policy: What answers.
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - limits: What a connection may take.
-    ///   - statistics: What is counted on the event loop.
-    ///   - documents: The documents of other update clients.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
-    ///   - signatures: Those of lockouts; nil: they are not signed.
-    ///   - origins: The other origins whose pages may read answers; nil: none.
-    ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
-        policy: CurrentPolicy,
+        sources: AnswerSources,
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
         statistics: EventLoopStatistics,
-        documents: FeedDocuments,
-        unreadBytes: Int,
-        signatures: LockoutSignatures? = nil,
-        origins: AllowedOrigins? = nil,
-        clock: @escaping @Sendable () -> Timestamp
+        unreadBytes: Int
     ) {
-        self.limits = limits
-        self.origins = origins
-        self.statistics = statistics
+        (self.sources, self.limits, self.statistics) = (sources, limits, statistics)
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
         batch = ResponseBatch(
-            Responder(recorder: recorder, signatures: signatures, documents: documents),
-            ResponseWriter(origins: origins), eventLoop: eventLoop, policy: policy, statistics: statistics,
-            maximumRunBytes: limits.bufferedBytes, clock: clock
+            eventLoop: eventLoop, sources: sources, recorder: recorder, statistics: statistics,
+            maximumRunBytes: limits.bufferedBytes
         )
-    }
-}
-
-/// One value for each event loop of a group, used on that event loop alone.
-struct EventLoopTable<Value>: Sendable {
-    private let values: [ObjectIdentifier: NIOLoopBoundBox<Value>]
-
-    /// Makes the values.
-    init(_ group: any EventLoopGroup, make: @escaping @Sendable (any EventLoop) -> Value) {
-        var values: [ObjectIdentifier: NIOLoopBoundBox<Value>] = [:]
-        for eventLoop in group.makeIterator() {
-            values[ObjectIdentifier(eventLoop)] = .makeBoxSendingValue(make(eventLoop), eventLoop: eventLoop)
-        }
-        self.values = values
-    }
-
-    /// The value of the event loop that this is called on.
-    subscript(_ eventLoop: any EventLoop) -> Value {
-        guard let value = values[ObjectIdentifier(eventLoop)] else {
-            preconditionFailure("connections run on the event loops of the listener's group")
-        }
-        return value.value
     }
 }

@@ -38,29 +38,20 @@ final class ResponseBatch {
     /// Creates the batches of one event loop.
     ///
     /// - Parameters:
-    ///   - responder: Makes the responses.
-    ///   - writer: Writes them.
-    ///   - eventLoop: The event loop.
-    ///   - policy: What answers.
+    ///   - recorder: Counts the checks; nil: they are not counted.
     ///   - statistics: Counts the requests that are answered.
     ///   - maximumRunBytes: How many bytes in a row of one connection wait at most for the end of the batch.
-    ///   - clock: The time of a check.
     init(
-        _ responder: consuming Responder,
-        _ writer: ResponseWriter,
         eventLoop: any EventLoop,
-        policy: CurrentPolicy,
+        sources: AnswerSources,
+        recorder: CheckRecorder?,
         statistics: EventLoopStatistics,
-        maximumRunBytes: Int,
-        clock: @escaping @Sendable () -> Timestamp
+        maximumRunBytes: Int
     ) {
-        self.responder = responder
-        self.writer = writer
-        self.eventLoop = eventLoop
-        currentPolicy = policy
-        self.statistics = statistics
-        self.maximumRunBytes = maximumRunBytes
-        self.clock = clock
+        (self.eventLoop, self.statistics, self.maximumRunBytes) = (eventLoop, statistics, maximumRunBytes)
+        (currentPolicy, clock) = (sources.policy, sources.clock)
+        responder = Responder(sources, recorder)
+        writer = ResponseWriter(origins: sources.origins)
     }
 
     // MARK: Writing

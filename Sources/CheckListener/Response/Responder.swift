@@ -10,10 +10,9 @@ struct Responder: ~Copyable {
     private var client = Client()
     private(set) var answer = Answer()
 
-    init(recorder: CheckRecorder?, signatures: LockoutSignatures?, documents: FeedDocuments) {
+    init(_ sources: AnswerSources, _ recorder: CheckRecorder?) {
         self.recorder = recorder
-        self.signatures = signatures
-        self.documents = documents
+        (signatures, documents) = (sources.signatures, sources.documents)
     }
 
     /// Answers a request.
