@@ -85,13 +85,13 @@ package final class AllowedOrigins: Sendable {
             )
             if request.isPreflight {
                 output.append(
-                    """
-                    Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
-                    Access-Control-Allow-Headers: App-Build, App-Bundle, App-Install, App-OS, App-Platform, App-Region, \
-                    App-Version, Content-Type\r\n\
-                    Access-Control-Max-Age: 86400\r\n
-                    """
+                    "Access-Control-Allow-Methods: GET, HEAD, POST\r\nAccess-Control-Allow-Headers: content-type"
                 )
+                for (field, _) in GateRequest.fields {
+                    output.append(", ")
+                    output.append(field)
+                }
+                output.append("\r\nAccess-Control-Max-Age: 86400\r\n")
             }
         }
         // A cache must not give one origin what is meant for another.
