@@ -207,6 +207,7 @@ package struct VersionGateServer: Sendable {
         bootstrap.limits = configuration.limits
         bootstrap.rateLimit = configuration.rateLimit
         bootstrap.trustedProxies = configuration.trustedProxies
+        bootstrap.allowedOrigins = configuration.allowedOrigins
         bootstrap.statistics = state.statistics
         bootstrap.tls = state.tls?.certificate
         bootstrap.lockoutKey = state.lockoutKey?.key

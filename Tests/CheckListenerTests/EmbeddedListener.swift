@@ -46,12 +46,17 @@ struct EmbeddedListener {
         limits: ConnectionLimits = ConnectionLimits(),
         documents: LongWork = LongWork(),
         lockoutKey: CurrentLockoutKey? = nil,
+        origins: AllowedOrigins? = nil,
         clock: @escaping @Sendable () -> Timestamp = { TestPolicy.noon }
     ) throws {
+        let sources = AnswerSources(
+            policy: try policy ?? CurrentPolicy(ListenerFixture.policy()),
+            documents: FeedDocuments(testing: documents, clock: clock),
+            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: origins, clock: clock
+        )
         context = EventLoopContext(
-            eventLoop: eventLoop, policy: try policy ?? CurrentPolicy(ListenerFixture.policy()), recorder: recorder,
-            limits: limits, statistics: statistics, documents: FeedDocuments(testing: documents, clock: clock),
-            unreadBytes: limits.bufferedBytesOfAll, signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
+            eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics,
+            unreadBytes: limits.bufferedBytesOfAll
         )
     }
 
@@ -87,10 +92,11 @@ extension EventLoopContext {
         policy: CurrentPolicy = CurrentPolicy(),
         limits: ConnectionLimits = ConnectionLimits()
     ) {
+        let clock: @Sendable () -> Timestamp = { TestPolicy.noon }
+        let documents = FeedDocuments(testing: LongWork(), clock: clock)
         self.init(
-            eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
-            documents: FeedDocuments(testing: LongWork(), clock: { TestPolicy.noon }),
-            unreadBytes: limits.bufferedBytesOfAll, clock: { TestPolicy.noon }
+            eventLoop: eventLoop, sources: AnswerSources(policy: policy, documents: documents, clock: clock),
+            recorder: nil, limits: limits, statistics: EventLoopStatistics(), unreadBytes: limits.bufferedBytesOfAll
         )
     }
 }

@@ -76,14 +76,15 @@ struct ResponseWriterTests {
     private static func written(
         _ response: Response,
         _ connection: ConnectionHeader,
-        omitsBody: Bool = false,
+        method: RequestKind.Method = .post,
         at now: Timestamp = now,
         by writer: inout ResponseWriter
     ) -> (head: [String], body: String) {
         var answer = ByteWriter()
         answer.append(#"{"messages":[]}"#)
         var output = ByteWriter()
-        writer.write(response, answer: answer, connection: connection, omitsBody: omitsBody, now: now, to: &output)
+        let request = RequestLabel(route: .check, method: method)
+        writer.write(response, answer: answer, connection: connection, to: request, now: now, to: &output)
         let text = output.withBytes { String(decoding: $0, as: UTF8.self) }
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         return (parts[0].split(separator: "\r\n").map(String.init), parts.count > 1 ? String(parts[1]) : "")
@@ -100,7 +101,7 @@ struct ResponseWriterTests {
             #expect(fields.filter { $0.hasPrefix("Date: ") } == ["Date: Sun, 01 Mar 2026 12:00:00 GMT"])
             let length = fields.first { $0.hasPrefix("Content-Length: ") }?.dropFirst(16)
             #expect(length ?? "0" == "\(body.utf8.count)")
-            let omitted = Self.written(expected.response(), expected.connection, omitsBody: true, by: &writer)
+            let omitted = Self.written(expected.response(), expected.connection, method: .head, by: &writer)
             #expect(omitted.head == head)
             #expect(omitted.body.isEmpty)
         }

@@ -15,8 +15,8 @@ from selenium.webdriver.chrome.service import Service
 class Browser:
     """One window. Faults are collected; whoever uses it reports them."""
 
-    def __init__(self, base, faults):
-        """base: the address of the listener, the only one that may be asked."""
+    def __init__(self, base, faults, *arguments):
+        """base: the address of the listener, the only one that may be asked; arguments: more of them for Chromium."""
         self.base = base
         self.faults = faults
         options = Options()
@@ -24,7 +24,7 @@ class Browser:
         for argument in ("--headless=new", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
                          "--disable-background-networking", "--disable-component-update", "--disable-sync",
                          # What is not the listener's has no address.
-                         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
+                         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", *arguments):
             options.add_argument(argument)
         if os.geteuid() == 0:
             # Chromium's sandbox refuses to run as root.

@@ -9,6 +9,7 @@ import sys
 import attacks
 import component
 import large
+import origins
 import pictures
 import story
 from servers import BINARY, REPOSITORY, servers
@@ -16,7 +17,7 @@ from servers import BINARY, REPOSITORY, servers
 PLACE = REPOSITORY / ".build" / "pages"
 SCREENSHOTS, PICTURES = PLACE / "screenshots", PLACE / "pictures"
 # The longest first.
-USUAL = "story", "component", "attacks", "pictures"
+USUAL = "story", "component", "attacks", "pictures", "origins"
 # What the tests ask does not change the numbers meanwhile.
 COUNTS_SELDOM = "--count-interval", "3600"
 
@@ -25,6 +26,8 @@ def judge(part, seed):
     """Whether the pages are as this part says."""
     if part == "component":
         return component.judge(SCREENSHOTS)
+    if part == "origins":
+        return origins.judge()
     with servers() as (_, serve):
         server = serve("server", *COUNTS_SELDOM)
         if part == "attacks":

@@ -19,6 +19,8 @@ package struct CheckServerBootstrap {
     package var rateLimit: RateLimit?
     /// The proxies whose `X-Forwarded-For` names the client; limits per address do not apply to them.
     package var trustedProxies = TrustedProxies()
+    /// The other origins whose pages may read the answers to checks and gates; nil: none.
+    package var allowedOrigins: AllowedOrigins?
     /// Counts connections, requests and refusals.
     package var statistics = ListenerStatistics()
     /// The TLS certificate; nil for plain HTTP.
@@ -53,21 +55,23 @@ package struct CheckServerBootstrap {
     ///
     /// - Parameter bind: Binds it to an address, or takes over one that listens already.
     package func open(_ bind: (ServerBootstrap) -> EventLoopFuture<any Channel>) async throws -> CheckServer {
-        let documents = FeedDocuments(
-            later: LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
+        let later = LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
+        let sources = AnswerSources(
+            policy: policy, documents: FeedDocuments(later: later),
+            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: allowedOrigins, clock: clock
         )
-        let eventLoopCount = max(1, Array(eventLoopGroup.makeIterator()).count)
-        let unreadBytes = limits.bufferedBytesOfAll / eventLoopCount
-        let signatures = lockoutKey.map { LockoutSignatures($0) }
-        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
-            EventLoopContext(
-                eventLoop: eventLoop, policy: policy, recorder: recorders?[eventLoop], limits: limits,
-                statistics: statistics.makeEventLoopStatistics(), documents: documents, unreadBytes: unreadBytes,
-                signatures: signatures, clock: clock
+        let eventLoops = Array(eventLoopGroup.makeIterator())
+        var loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>] = [:]
+        for eventLoop in eventLoops {
+            let context = EventLoopContext(
+                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: limits,
+                statistics: statistics.makeEventLoopStatistics(),
+                unreadBytes: limits.bufferedBytesOfAll / eventLoops.count
             )
+            loops[ObjectIdentifier(eventLoop)] = .makeBoxSendingValue(context, eventLoop: eventLoop)
         }
         let admission = ConnectionAdmission(
-            limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoopCount
+            limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoops.count
         )
         let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 4096)
@@ -80,7 +84,8 @@ package struct CheckServerBootstrap {
                 }
             }
             .childChannelInitializer(childInitializer(loops, admission))
-        return CheckServer(channel: try await bind(bootstrap).get(), loops: loops)
+        let channel = try await bind(bootstrap).get()
+        return CheckServer(channel: channel, loops: eventLoops.map { ($0, loops[ObjectIdentifier($0)]) })
     }
 
     /// Sets what differs from swift-nio's defaults, at once: a list of options for the bootstrap costs five times as much.
@@ -105,15 +110,16 @@ package struct CheckServerBootstrap {
     private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
 
     private func childInitializer(
-        _ loops: EventLoopTable<EventLoopContext>,
+        _ loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>],
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
         return { [limits, tls] channel in
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
-                let loop = loops[channel.eventLoop]
-                guard let place = admission.place(for: channel, on: loop) else { throw ChannelError.ioOnClosedChannel }
+                guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
+                    let place = admission.place(for: channel, on: loop)
+                else { throw ChannelError.ioOnClosedChannel }
                 let handler = ConnectionHandler(
                     loop: loop,
                     limitedClient: limiter.flatMap { limiter in
@@ -139,12 +145,15 @@ package struct CheckServerBootstrap {
 /// A socket that answers checks.
 package struct CheckServer: Sendable {
     package let channel: any Channel
-    fileprivate let loops: EventLoopTable<EventLoopContext>
+    fileprivate let loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>?)]
 
     /// Takes no more connections, and ends those that there are after the requests in progress.
     package func close() async throws {
         try await channel.close()
         // What was accepted has its handler: its event loop was told before this.
-        for drained in loops.flatSubmit({ $0.drain() }) { try await drained.get() }
+        let drains = loops.compactMap { eventLoop, context in
+            context.map { context in eventLoop.flatSubmit { context.value.drain() } }
+        }
+        for drained in drains { try await drained.get() }
     }
 }

@@ -101,7 +101,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.place = place
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(limits: loop.limits)
+        reader = RequestReader(limits: loop.limits, origins: loop.sources.origins)
         deadline = loop.timeouts.deadline(for: .head)
     }
 

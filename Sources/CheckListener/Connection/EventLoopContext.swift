@@ -1,8 +1,24 @@
 import NIOCore
 import UpdatePolicy
 
+/// What the event loops of a listener answer from.
+struct AnswerSources: Sendable {
+    /// The policy that answers.
+    let policy: CurrentPolicy
+    /// The documents of other update clients.
+    let documents: FeedDocuments
+    /// The signatures of lockouts; nil: they are not signed.
+    var signatures: LockoutSignatures?
+    /// The other origins whose pages may read answers; nil: none.
+    var origins: AllowedOrigins?
+    /// The time of a check.
+    let clock: @Sendable () -> Timestamp
+}
+
 /// What the connections of one event loop share; it is used on that event loop alone.
 final class EventLoopContext {
+    /// What they answer from.
+    let sources: AnswerSources
     /// What a connection may take.
     let limits: ConnectionLimits
     /// What is counted on this event loop.
@@ -22,34 +38,22 @@ final class EventLoopContext {
     /// Creates the context of an event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: The event loop.
-    ///   - policy: What answers.
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - limits: What a connection may take.
-    ///   - statistics: What is counted on the event loop.
-    ///   - documents: The documents of other update clients.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
-    ///   - signatures: Those of lockouts; nil: they are not signed.
-    ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
-        policy: CurrentPolicy,
+        sources: AnswerSources,
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
         statistics: EventLoopStatistics,
-        documents: FeedDocuments,
-        unreadBytes: Int,
-        signatures: LockoutSignatures? = nil,
-        clock: @escaping @Sendable () -> Timestamp
+        unreadBytes: Int
     ) {
-        self.limits = limits
-        self.statistics = statistics
-        self.eventLoop = eventLoop
+        (self.eventLoop, self.sources, self.limits, self.statistics) = (eventLoop, sources, limits, statistics)
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
         batch = ResponseBatch(
-            Responder(recorder: recorder, signatures: signatures, documents: documents), eventLoop: eventLoop,
-            policy: policy, statistics: statistics, maximumRunBytes: limits.bufferedBytes, clock: clock
+            eventLoop: eventLoop, sources: sources, recorder: recorder, statistics: statistics,
+            maximumRunBytes: limits.bufferedBytes
         )
     }
 
@@ -65,33 +69,5 @@ final class EventLoopContext {
     func connectionEnded() {
         openConnections -= 1
         if openConnections == 0 { drained?.succeed() }
-    }
-}
-
-/// One value for each event loop of a group, used on that event loop alone.
-struct EventLoopTable<Value>: Sendable {
-    private let values: [ObjectIdentifier: (eventLoop: any EventLoop, value: NIOLoopBoundBox<Value>)]
-
-    /// Makes the values.
-    init(_ group: any EventLoopGroup, make: @escaping @Sendable (any EventLoop) -> Value) {
-        values = Dictionary(
-            uniqueKeysWithValues: group.makeIterator().map { eventLoop in
-                let value = NIOLoopBoundBox.makeBoxSendingValue(make(eventLoop), eventLoop: eventLoop)
-                return (ObjectIdentifier(eventLoop), (eventLoop, value))
-            }
-        )
-    }
-
-    /// The value of the event loop that this is called on.
-    subscript(_ eventLoop: any EventLoop) -> Value {
-        guard let value = values[ObjectIdentifier(eventLoop)]?.value else {
-            preconditionFailure("connections run on the event loops of the listener's group")
-        }
-        return value.value
-    }
-
-    /// Asks each value on its event loop.
-    func flatSubmit(_ body: @escaping @Sendable (Value) -> EventLoopFuture<Void>) -> [EventLoopFuture<Void>] {
-        values.values.map { eventLoop, value in eventLoop.flatSubmit { body(value.value) } }
     }
 }

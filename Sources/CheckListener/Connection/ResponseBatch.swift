@@ -20,7 +20,7 @@ final class ResponseBatch {
     private let statistics: EventLoopStatistics
     private let maximumRunBytes: Int
     private var responder: Responder
-    private var writer = ResponseWriter()
+    private var writer: ResponseWriter
     private var bytes = ByteWriter()
     private var runs: [Run] = []
     private var isSending = false
@@ -38,26 +38,20 @@ final class ResponseBatch {
     /// Creates the batches of one event loop.
     ///
     /// - Parameters:
-    ///   - responder: Makes the responses.
-    ///   - eventLoop: The event loop.
-    ///   - policy: What answers.
+    ///   - recorder: Counts the checks; nil: they are not counted.
     ///   - statistics: Counts the requests that are answered.
     ///   - maximumRunBytes: How many bytes in a row of one connection wait at most for the end of the batch.
-    ///   - clock: The time of a check.
     init(
-        _ responder: consuming Responder,
         eventLoop: any EventLoop,
-        policy: CurrentPolicy,
+        sources: AnswerSources,
+        recorder: CheckRecorder?,
         statistics: EventLoopStatistics,
-        maximumRunBytes: Int,
-        clock: @escaping @Sendable () -> Timestamp
+        maximumRunBytes: Int
     ) {
-        self.responder = responder
-        self.eventLoop = eventLoop
-        currentPolicy = policy
-        self.statistics = statistics
-        self.maximumRunBytes = maximumRunBytes
-        self.clock = clock
+        (self.eventLoop, self.statistics, self.maximumRunBytes) = (eventLoop, statistics, maximumRunBytes)
+        (currentPolicy, clock) = (sources.policy, sources.clock)
+        responder = Responder(sources, recorder)
+        writer = ResponseWriter(origins: sources.origins)
     }
 
     // MARK: Writing
@@ -117,8 +111,7 @@ final class ResponseBatch {
         let now = time
         let position = bytes.count
         writer.write(
-            response, answer: responder.answer.writer, connection: connection, omitsBody: request.method == .head,
-            now: now, to: &bytes
+            response, answer: responder.answer.writer, connection: connection, to: request, now: now, to: &bytes
         )
         if case .check = response, request.isCheck, arrival == nil {
             answeredChecks &+= 1
@@ -154,7 +147,7 @@ final class ResponseBatch {
     @inline(never)
     private func count(_ response: Response, _ request: RequestLabel, _ arrival: Timestamp?) {
         if case .problem(let fault) = response { statistics.count(fault.status) }
-        let kind = RequestKind(route: request.route, method: request.method, status: response.status.rawValue)
+        let kind = RequestKind(route: request.route, method: request.method, status: response.status.code)
         if let arrival {
             let duration = max(0, time.microsecondsSince1970 &- arrival.microsecondsSince1970)
             statistics.requests.record(checks: 0, [kind], duration: UInt64(duration) &* 1_000)

@@ -125,7 +125,7 @@ package struct RateLimit: Hashable, Sendable {
     var interval: Int64 { Int64((1e9 / perSecond).rounded()) }
 }
 
-/// A rate or a list of proxies that cannot be read.
+/// A rate, or a list of proxies or origins, that cannot be read.
 package struct LimitSyntaxError: Error, CustomStringConvertible {
     package let description: String
 

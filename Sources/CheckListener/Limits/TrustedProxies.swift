@@ -72,7 +72,8 @@ package struct TrustedProxies: Hashable, Sendable {
 }
 
 extension Substring {
-    fileprivate func trimmingBlanks() -> Substring {
+    /// Without the spaces and tabs at both ends.
+    func trimmingBlanks() -> Substring {
         var utf8 = utf8
         while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }
         while let last = utf8.last, Self.isBlank(last) { utf8.removeLast() }

@@ -50,6 +50,7 @@ package struct RequestKind: Hashable, Sendable {
         case get = "GET"
         case head = "HEAD"
         case post = "POST"
+        case options = "OPTIONS"
         case other = "_OTHER"
     }
 

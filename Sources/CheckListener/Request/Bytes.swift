@@ -54,22 +54,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether these bytes begin with those of a text.
     @inline(__always)
-    func starts(with text: StaticString) -> Bool {
-        let length = text.utf8CodeUnitCount
-        guard count >= length else { return false }
-        let other = UnsafeRawPointer(text.utf8Start)
-        var offset = 0
-        while offset &+ 8 <= length {
-            let left = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if left != other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
-            offset &+= 8
-        }
-        while offset < length {
-            if self[offset] != other.load(fromByteOffset: offset, as: UInt8.self) { return false }
-            offset &+= 1
-        }
-        return true
-    }
+    func starts(with text: StaticString) -> Bool { starts(with: text, setting: 0) }
 
     /// Whether these bytes are a token in lower case, when the case of their ASCII letters is left out.
     ///
@@ -77,18 +62,23 @@ extension UnsafeRawBufferPointer {
     /// when its bit of case is set.
     @inline(__always)
     func isToken(_ lowercased: StaticString) -> Bool {
-        let length = lowercased.utf8CodeUnitCount
-        guard count == length else { return false }
-        let name = UnsafeRawPointer(lowercased.utf8Start)
+        count == lowercased.utf8CodeUnitCount && starts(with: lowercased, setting: 0x20)
+    }
+
+    /// Whether these bytes begin with those of a text, once some bits of each are set.
+    @inline(__always)
+    private func starts(with text: StaticString, setting bits: UInt8) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= length else { return false }
+        let other = UnsafeRawPointer(text.utf8Start)
         var offset = 0
         while offset &+ 8 <= length {
-            let word = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            let other = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if word | 0x2020_2020_2020_2020 != other { return false }
+            let word = loadUnaligned(fromByteOffset: offset, as: UInt64.self) | UInt64(bits) &* 0x0101_0101_0101_0101
+            if word != other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
             offset &+= 8
         }
         while offset < length {
-            if self[offset] | 0x20 != name.load(fromByteOffset: offset, as: UInt8.self) { return false }
+            if self[offset] | bits != other.load(fromByteOffset: offset, as: UInt8.self) { return false }
             offset &+= 1
         }
         return true

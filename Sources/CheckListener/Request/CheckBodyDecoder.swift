@@ -12,21 +12,6 @@ struct CheckBodyDecoder {
     /// How deep objects and arrays may be nested, the outermost object included.
     static let maximumDepth = 32
 
-    /// A string: where it is in the body, or what it is where it has escapes.
-    private enum Text {
-        case plain(Range<Int>)
-        case resolved([UInt8])
-    }
-
-    /// The value of a member.
-    private enum Value {
-        case string(Text)
-        case number(Range<Int>)
-        case boolean(Bool)
-        case null
-        case composite
-    }
-
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     /// Where the body begins among the bytes of the client.
@@ -55,30 +40,20 @@ struct CheckBodyDecoder {
             position = 3
             skipWhitespace()
         }
-        guard peek == UInt8(ascii: "{") else {
+        guard skip("{") else {
             throw .badRequest("The body is not a JSON object; send one with at least the member \"bundle\".")
         }
-        position &+= 1
         skipWhitespace()
-        if peek == UInt8(ascii: "}") {
-            position &+= 1
-        } else {
-            while true {
+        if !skip("}") {
+            repeat {
                 skipWhitespace()
                 try decodeMember(into: &client)
                 skipWhitespace()
-                let byte = peek
-                guard byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") else {
-                    throw unexpected("a comma or the closing brace")
-                }
-                position &+= 1
-                if byte == UInt8(ascii: "}") { break }
-            }
+            } while skip(",")
+            guard skip("}") else { throw unexpected("a comma or the closing brace") }
         }
         skipWhitespace()
-        guard position == bytes.count else {
-            throw unexpected("the end of the body")
-        }
+        guard position == bytes.count else { throw unexpected("the end of the body") }
         do throws(ClientError) {
             try client.validate()
         } catch {
@@ -123,19 +98,10 @@ struct CheckBodyDecoder {
     @inline(never)
     private mutating func decodeUnusualMember(into client: inout Client) throws(RequestFault) {
         let first = position
-        guard peek == UInt8(ascii: "\"") else {
-            throw unexpected("a member's name in double quotes")
-        }
-        let name = try decodeString()
-        skipWhitespace()
-        guard peek == UInt8(ascii: ":") else {
-            throw unexpected("a colon")
-        }
-        position += 1
-        skipWhitespace()
-        let value = try decodeValue()
+        let name = try decodeName(into: &client)
+        let value = try decodeValue(depth: 2, into: &client)
         do throws(ClientError) {
-            try client.setMember(at: range(of: name, in: &client), to: memberRange(of: value, in: &client))
+            try client.setMember(at: name, to: value)
         } catch {
             throw fault(error, first)
         }
@@ -145,36 +111,30 @@ struct CheckBodyDecoder {
         .badRequest("\(error) (at byte \(position) of the body)")
     }
 
-    /// Where a string is among the bytes of the client.
-    private func range(of text: Text, in client: inout Client) -> Range<Int> {
-        switch text {
-        case .plain(let range): moved(range)
-        case .resolved(let text): text.withUnsafeBytes { client.append($0) }
-        }
-    }
-
+    /// Where a part of the body is among the bytes of the client.
     @inline(__always)
     private func moved(_ range: Range<Int>) -> Range<Int> {
         Range(uncheckedBounds: (start &+ range.lowerBound, start &+ range.upperBound))
     }
 
-    /// A value whose text is among the bytes of the client.
-    private func memberRange(of value: Value, in client: inout Client) -> MemberRange {
-        switch value {
-        case .string(let text): .text(range(of: text, in: &client))
-        case .number(let number): .number(moved(number))
-        case .boolean(let boolean): .boolean(boolean)
-        case .null: .null
-        case .composite: .composite
-        }
+    // MARK: Values, each with its text among the bytes of the client
+
+    /// Reads the name of a member, and the colon behind it.
+    private mutating func decodeName(into client: inout Client) throws(RequestFault) -> Range<Int> {
+        guard peek == UInt8(ascii: "\"") else { throw unexpected("a member's name in double quotes") }
+        let name = try decodeString(into: &client)
+        skipWhitespace()
+        guard skip(":") else { throw unexpected("a colon") }
+        skipWhitespace()
+        return name
     }
 
-    // MARK: Values
-
-    private mutating func decodeValue() throws(RequestFault) -> Value {
+    /// - Parameter depth: How deep the value is, if it is an object or an array.
+    private mutating func decodeValue(depth: Int, into client: inout Client) throws(RequestFault)
+        -> MemberRange
+    {
         switch peek {
-        case UInt8(ascii: "\""):
-            return .string(try decodeString())
+        case UInt8(ascii: "\""): return .text(try decodeString(into: &client))
         case UInt8(ascii: "t"):
             try skipLiteral("true")
             return .boolean(true)
@@ -185,38 +145,27 @@ struct CheckBodyDecoder {
             try skipLiteral("null")
             return .null
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            try skipComposite(depth: 2)
+            try decodeComposite(depth: depth, into: &client)
             return .composite
-        default:
-            return .number(try decodeNumber())
+        default: return .number(try decodeNumber())
         }
     }
 
     private mutating func decodeNumber() throws(RequestFault) -> Range<Int> {
-        let start = position
-        if peek == UInt8(ascii: "-") { position += 1 }
-        if peek == UInt8(ascii: "0") {
-            position += 1
-        } else {
-            try skipDigits(from: start)
+        let first = position
+        skip("-")
+        if !skip("0") { try skipDigits(from: first) }
+        if skip(".") { try skipDigits(from: first) }
+        if skip("e") || skip("E") {
+            if !skip("+") { skip("-") }
+            try skipDigits(from: first)
         }
-        if peek == UInt8(ascii: ".") {
-            position += 1
-            try skipDigits(from: start)
-        }
-        if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
-            position += 1
-            if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { position += 1 }
-            try skipDigits(from: start)
-        }
-        return start..<position
+        return moved(first..<position)
     }
 
     private mutating func skipDigits(from start: Int) throws(RequestFault) {
         let first = position
-        while let byte = peek, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
-            position += 1
-        }
+        while let byte = peek, byte &- UInt8(ascii: "0") < 10 { position += 1 }
         if position == first {
             throw first == start ? unexpected("a JSON value") : fault("a number is not complete")
         }
@@ -224,123 +173,80 @@ struct CheckBodyDecoder {
 
     private mutating func skipLiteral(_ literal: StaticString) throws(RequestFault) {
         for index in 0..<literal.utf8CodeUnitCount {
-            guard peek == literal.utf8Start[index] else {
-                throw unexpected("\(literal)")
-            }
+            guard peek == literal.utf8Start[index] else { throw unexpected("\(literal)") }
             position += 1
         }
     }
 
-    private mutating func skipComposite(depth: Int) throws(RequestFault) {
+    private mutating func decodeComposite(depth: Int, into client: inout Client) throws(RequestFault) {
         guard depth <= Self.maximumDepth else {
             throw fault("objects and arrays are nested deeper than \(Self.maximumDepth)")
         }
-        let isObject = bytes[position] == UInt8(ascii: "{")
-        let end = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-        position += 1
+        let isObject = skip("{")
+        if !isObject { skip("[") }
         skipWhitespace()
-        if peek == end {
-            position += 1
-            return
-        }
-        while true {
+        if skip(isObject ? "}" : "]") { return }
+        repeat {
             skipWhitespace()
-            if isObject {
-                guard peek == UInt8(ascii: "\"") else {
-                    throw unexpected("a member's name in double quotes")
-                }
-                _ = try decodeString()
-                skipWhitespace()
-                guard peek == UInt8(ascii: ":") else {
-                    throw unexpected("a colon")
-                }
-                position += 1
-                skipWhitespace()
-            }
-            if peek == UInt8(ascii: "{") || peek == UInt8(ascii: "[") {
-                try skipComposite(depth: depth + 1)
-            } else {
-                _ = try decodeValue()
-            }
+            if isObject { _ = try decodeName(into: &client) }
+            _ = try decodeValue(depth: depth + 1, into: &client)
             skipWhitespace()
-            if peek == UInt8(ascii: ",") {
-                position += 1
-            } else if peek == end {
-                position += 1
-                return
-            } else {
-                throw unexpected("a comma or the end of the \(isObject ? "object" : "array")")
-            }
+        } while skip(",")
+        guard skip(isObject ? "}" : "]") else {
+            throw unexpected("a comma or the end of the \(isObject ? "object" : "array")")
         }
     }
 
     // MARK: Strings
 
-    /// Reads a string.
-    private mutating func decodeString() throws(RequestFault) -> Text {
-        let start = position
-        position &+= 1
-        let content = position
-        position = bytes.end(of: .plainJSON, from: content)
-        if peek == UInt8(ascii: "\"") {
-            position &+= 1
-            return .plain(content..<(position &- 1))
-        }
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                let range = content..<position
-                try validate(UnsafeRawBufferPointer(rebasing: bytes[range]), start: start)
-                position &+= 1
-                return .plain(range)
-            case UInt8(ascii: "\\"):
-                return try decodeEscapedString(start: start, content: content)
-            case 0..<0x20:
-                throw fault("a string has a control character that is not escaped")
-            default:
-                position &+= 1
+    private mutating func decodeString(into client: inout Client) throws(RequestFault) -> Range<Int> {
+        let first = position
+        position += 1
+        var isASCII = true
+        /// What it is up to `copied`, where it has escapes.
+        var resolved: [UInt8]?
+        var copied = position
+        while true {
+            position = bytes.end(of: .plainJSON, from: position)
+            guard let byte = peek else {
+                throw .badRequest("The body ends inside a string that begins at byte \(first).")
             }
-        }
-        throw .badRequest("The body ends inside a string that begins at byte \(start).")
-    }
-
-    private mutating func decodeEscapedString(start: Int, content: Int) throws(RequestFault) -> Text {
-        var text = Array(bytes[content..<position])
-        while position < bytes.count {
-            let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
+                let rest = bytes.part(copied, position)
+                resolved?.append(contentsOf: rest)
                 position += 1
-                try validate(text, start: start)
-                return .resolved(text)
+                guard isASCII || String(validating: resolved ?? Array(rest), as: UTF8.self) != nil else {
+                    throw .badRequest("The string that begins at byte \(first) of the body is not valid UTF-8.")
+                }
+                return resolved.map { text in text.withUnsafeBytes { client.append($0) } }
+                    ?? moved(copied..<(position - 1))
             case UInt8(ascii: "\\"):
+                if resolved == nil { resolved = [] }
+                resolved?.append(contentsOf: bytes.part(copied, position))
                 position += 1
-                try decodeEscape(into: &text)
-            case 0..<0x20:
-                throw fault("a string has a control character that is not escaped")
+                resolved?.append(contentsOf: try decodeEscape().utf8)
+                copied = position
+            case 0..<0x20: throw fault("a string has a control character that is not escaped")
             default:
-                text.append(byte)
+                isASCII = false
                 position += 1
             }
         }
-        throw .badRequest("The body ends inside a string that begins at byte \(start).")
     }
 
-    private mutating func decodeEscape(into text: inout [UInt8]) throws(RequestFault) {
-        guard let escape = peek else {
-            throw .badRequest("The body ends inside an escape sequence.")
-        }
+    /// Reads what follows a backslash.
+    private mutating func decodeEscape() throws(RequestFault) -> Unicode.Scalar {
+        guard let escape = peek else { throw .badRequest("The body ends inside an escape sequence.") }
         position += 1
         switch escape {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(escape)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            let scalar = try decodeUnicodeEscape()
-            text.append(contentsOf: scalar.utf8)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(escape)
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try decodeUnicodeEscape()
         default:
             position -= 1
             throw fault("a backslash is followed by a character that JSON does not know as an escape")
@@ -350,25 +256,20 @@ struct CheckBodyDecoder {
     /// Reads what follows `\\u`, both halves of a surrogate pair if it is one.
     private mutating func decodeUnicodeEscape() throws(RequestFault) -> Unicode.Scalar {
         let high = try decodeHexadecimal()
-        if high == 0 {
-            throw fault("a string has the character U+0000, which is not allowed")
-        }
-        if let scalar = Unicode.Scalar(high) {
-            return scalar
-        }
-        guard high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+        if high == 0 { throw fault("a string has the character U+0000, which is not allowed") }
+        if let scalar = Unicode.Scalar(high) { return scalar }
+        if high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")
-        else {
-            throw fault("a string has half of a surrogate pair")
+        {
+            position += 2
+            let low = try decodeHexadecimal()
+            if (0xDC00..<0xE000).contains(low),
+                let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+            {
+                return scalar
+            }
         }
-        position += 2
-        let low = try decodeHexadecimal()
-        guard (0xDC00..<0xE000).contains(low),
-            let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-        else {
-            throw fault("a string has half of a surrogate pair")
-        }
-        return scalar
+        throw fault("a string has half of a surrogate pair")
     }
 
     private mutating func decodeHexadecimal() throws(RequestFault) -> UInt32 {
@@ -383,17 +284,20 @@ struct CheckBodyDecoder {
         return value
     }
 
-    private func validate(_ text: some Collection<UInt8>, start: Int) throws(RequestFault) {
-        guard String(validating: text, as: UTF8.self) != nil else {
-            throw .badRequest("The string that begins at byte \(start) of the body is not valid UTF-8.")
-        }
-    }
-
     // MARK: Single bytes
 
     @inline(__always)
     private var peek: UInt8? {
         position < bytes.count ? bytes[position] : nil
+    }
+
+    /// Skips a character where it is the next one.
+    @inline(__always)
+    @discardableResult
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position &+= 1
+        return true
     }
 
     @inline(__always)

@@ -6,7 +6,7 @@ import UpdatePolicy
 /// it is whole.
 final class GateRequest: Sendable {
     /// The fields that say what the query does not.
-    private static let fields: [(field: StaticString, member: ClientField)] = [
+    static let fields: [(field: StaticString, member: ClientField)] = [
         ("app-bundle", .bundle), ("app-version", .version), ("app-build", .build), ("app-platform", .platform),
         ("app-os", .os), ("app-region", .region), ("app-install", .install),
     ]

@@ -1,6 +1,6 @@
 import UpdatePolicy
 
-/// A whole request: what is asked, and where its parts lie among the bytes that begin with it.
+/// A request: what is asked, and where its parts lie among the bytes that begin with it.
 struct Request {
     /// What is asked.
     enum Route {
@@ -14,33 +14,35 @@ struct Request {
         case feed(FeedRequest)
         /// The question of a gateway whether a client is locked out.
         case gate(GateRequest)
+        /// The question of a browser whether a page of another origin may ask.
+        case preflight
         /// What cannot be answered, and why.
         case refused(RequestFault)
     }
 
     /// What is asked.
-    let route: Route
+    var route: Route
     /// Where the body is, or of a question in the query that.
-    let input: Range<Int>
-    /// How many bytes the request has; of one that is refused before it is whole, those of its head.
-    let length: Int
+    var input: Range<Int>
+    /// How many bytes the request has; of one that is not whole, or is refused before it is, those of its head.
+    var length: Int
     /// What metrics call it.
     let label: RequestLabel
     /// Whether the client speaks HTTP/1.1.
     let isHTTP11: Bool
     /// Whether the client wants to keep the connection, and can.
-    let keepsConnection: Bool
+    var keepsConnection: Bool
     /// Its header fields.
     let fields: FieldSection
 
     /// The values of `X-Forwarded-For`.
     func forwardedFor(in bytes: UnsafeRawBufferPointer) -> [String] {
-        fields.meaning.hasForwardedFor ? fields.values(of: "x-forwarded-for", in: bytes) : []
+        fields.meaning.marks.contains(.forwardedFor) ? fields.values(of: "x-forwarded-for", in: bytes) : []
     }
 
     /// The answers that the client has already.
     func knownAnswers(in bytes: UnsafeRawBufferPointer) -> IfNoneMatch {
-        IfNoneMatch(fields.meaning.hasKnownAnswers ? fields.values(of: "if-none-match", in: bytes) : [])
+        IfNoneMatch(fields.meaning.marks.contains(.knownAnswers) ? fields.values(of: "if-none-match", in: bytes) : [])
     }
 }
 
@@ -50,7 +52,11 @@ struct RequestLabel {
     var route = RequestKind.Route.other
     /// The method; a response to `HEAD` has no body.
     var method = RequestKind.Method.other
+    /// What the response says about origins.
+    var origin = AllowedOrigins.Match.nothing
 
+    /// Whether it asks what a page of another origin may ask, of a server that says so.
+    var isPreflight: Bool { method == .options && origin != .nothing }
     /// Whether it is the most frequent kind.
     var isCheck: Bool { route == .check && method == .post }
 }
@@ -84,7 +90,7 @@ extension Request.Route {
     var isCheck: Bool {
         switch self {
         case .checkBody, .chunkedCheckBody, .checkQuery: true
-        case .feed, .gate, .refused: false
+        case .feed, .gate, .preflight, .refused: false
         }
     }
 

@@ -2,28 +2,16 @@ import UpdatePolicy
 
 /// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
 ///
-/// It is as small as a reference: a connection has room for several, and every reader of requests may throw one.
-struct RequestFault: Error, Hashable {
-    private final class Content: Sendable {
-        let status: Status
-        let detail: String
-        let header: (name: String, value: String)?
-        let document: (contentType: String, bytes: [UInt8])?
-
-        init(
-            _ status: Status,
-            _ detail: String,
-            _ header: (name: String, value: String)?,
-            _ document: (contentType: String, bytes: [UInt8])?
-        ) {
-            self.status = status
-            self.detail = detail
-            self.header = header
-            self.document = document
-        }
-    }
-
-    private let content: Content
+/// It is a reference: a connection has room for several, and every reader of requests may throw one.
+final class RequestFault: Error, Hashable {
+    /// The status of the answer.
+    let status: Status
+    /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
+    let detail: String
+    /// A header that goes with the status (`Allow`, `Accept-Encoding`).
+    let header: (name: String, value: String)?
+    /// What is sent in place of a problem document, to clients that crash at one.
+    let document: (contentType: String, bytes: [UInt8])?
 
     init(
         _ status: Status,
@@ -31,18 +19,8 @@ struct RequestFault: Error, Hashable {
         header: (name: String, value: String)? = nil,
         document: (contentType: String, bytes: [UInt8])? = nil
     ) {
-        content = Content(status, detail, header, document)
+        (self.status, self.detail, self.header, self.document) = (status, detail, header, document)
     }
-
-    /// The status of the answer.
-    var status: Status { content.status }
-    /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
-    var detail: String { content.detail }
-    /// A header that goes with the status (`Allow`, `Accept-Encoding`).
-    var header: (name: String, value: String)? { content.header }
-
-    /// What is sent in place of a problem document, to clients that crash at one.
-    var document: (contentType: String, bytes: [UInt8])? { content.document }
 
     static func badRequest(_ detail: String) -> RequestFault {
         RequestFault(.badRequest, detail)
@@ -79,6 +57,6 @@ extension RequestFault {
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).
     var problemDocument: String {
         let (title, detail) = (JSONString.literal(status.reason), JSONString.literal(detail))
-        return #"{"type":"about:blank","title":\#(title),"status":\#(status.rawValue),"detail":\#(detail)}"#
+        return #"{"type":"about:blank","title":\#(title),"status":\#(status.code),"detail":\#(detail)}"#
     }
 }

@@ -2,17 +2,8 @@
 ///
 /// This is the one place that knows what they may be.
 struct RequestFields: Equatable {
-    /// What makes a head one that servers and proxies may understand differently.
-    enum Irregularity: Error {
-        /// A coding other than `chunked`, twice `chunked`, none, any in HTTP/1.0, or one beside a length.
-        case transferCoding
-        /// A length that is no number, one of more than 63 bits, or more than one.
-        case contentLength
-        /// HTTP/1.1 without a `Host`, more than one, or one that names no host.
-        case host
-    }
-
-    private struct Marks: OptionSet {
+    /// What the fields say beside the length of the body.
+    struct Marks: OptionSet {
         let rawValue: UInt16
 
         static let host = Marks(rawValue: 1)
@@ -21,36 +12,27 @@ struct RequestFields: Equatable {
         static let wrongLength = Marks(rawValue: 1 << 3)
         static let coding = Marks(rawValue: 1 << 4)
         static let wrongCoding = Marks(rawValue: 1 << 5)
+        /// The client waits for `100 Continue`.
         static let expectation = Marks(rawValue: 1 << 6)
+        /// There is a content encoding other than `identity`.
         static let encoding = Marks(rawValue: 1 << 7)
+        /// The connection ends after the request: the client says so, or asks for another protocol, which none is ever given.
         static let close = Marks(rawValue: 1 << 8)
+        /// The client says that the connection goes on, as an HTTP/1.0 client must.
         static let keepAlive = Marks(rawValue: 1 << 9)
         static let forwardedFor = Marks(rawValue: 1 << 10)
         static let knownAnswers = Marks(rawValue: 1 << 11)
+        static let origin = Marks(rawValue: 1 << 12)
 
         /// Those that a usual request has none of, but for the host, which it has.
-        static var unusual: Marks {
+        fileprivate static var unusual: Marks {
             [.host, .wrongHost, .wrongLength, .coding, .wrongCoding, .expectation, .encoding]
         }
     }
 
-    private var marks: Marks = []
+    private(set) var marks: Marks = []
     /// The length of the body in bytes; 0 where the request says none.
     private(set) var contentLength = 0
-
-    /// Whether the connection ends after the request: the client says so, or asks for another protocol, which none is ever
-    /// given.
-    var closes: Bool { marks.contains(.close) }
-    /// Whether the client says that the connection goes on, as an HTTP/1.0 client must.
-    var keepsAlive: Bool { marks.contains(.keepAlive) }
-    /// Whether the client waits for `100 Continue`.
-    var expectsContinue: Bool { marks.contains(.expectation) }
-    /// Whether there is a content encoding other than `identity`.
-    var isEncoded: Bool { marks.contains(.encoding) }
-    /// Whether there is a field `X-Forwarded-For`.
-    var hasForwardedFor: Bool { marks.contains(.forwardedFor) }
-    /// Whether there is a field `If-None-Match`.
-    var hasKnownAnswers: Bool { marks.contains(.knownAnswers) }
 
     /// Takes over a field.
     ///
@@ -74,6 +56,7 @@ struct RequestFields: Equatable {
     private mutating func takeOther(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         switch name.count {
         case 6 where name.isToken("expect"): if value.isWord("100-continue") { marks.insert(.expectation) }
+        case 6 where name.isToken("origin"): marks.insert(.origin)
         case 7 where name.isToken("upgrade"): marks.insert(.close)
         // Some proxies read the second like the first.
         case 10 where name.isToken("connection"), 16 where name.isToken("proxy-connection"): takeConnection(value)
@@ -125,13 +108,26 @@ struct RequestFields: Equatable {
         }
     }
 
-    /// Why the length of the request, or whom it is for, is not certain; nil when both are.
-    func irregularity(isHTTP11: Bool) -> Irregularity? {
+    /// Why the length of the request, or whom it is for, is not certain, so that servers and proxies may understand it
+    /// differently; nil when both are.
+    func irregularity(isHTTP11: Bool) -> RequestFault? {
+        // A coding other than `chunked`, twice `chunked`, none, any in HTTP/1.0, or one beside a length.
         if marks.contains(.coding), !isHTTP11 || !marks.isDisjoint(with: [.wrongCoding, .length]) {
-            return .transferCoding
+            return .badRequest(
+                "The request has a Transfer-Encoding that is not read; send Content-Length, or \"chunked\" in HTTP/1.1."
+            )
         }
-        if marks.contains(.wrongLength) { return .contentLength }
-        if marks.contains(.wrongHost) || isHTTP11 && !marks.contains(.host) { return .host }
+        // A length that is no number, one of more than 63 bits, or more than one.
+        if marks.contains(.wrongLength) {
+            return .badRequest(
+                "The Content-Length of the request is not a number, or too large; send that of the body in bytes."
+            )
+        }
+        // HTTP/1.1 without a `Host`, more than one, or one that names no host.
+        if marks.contains(.wrongHost) || isHTTP11 && !marks.contains(.host) {
+            return .badRequest(
+                "The request must have the header field Host once, with a host and perhaps a port in it.")
+        }
         return nil
     }
 
@@ -141,22 +137,4 @@ struct RequestFields: Equatable {
 
     /// Where the body ends.
     var framing: BodyFraming { marks.contains(.coding) ? .chunks(ChunkedBody()) : .length(contentLength) }
-}
-
-extension RequestFields.Irregularity {
-    /// The response to the client.
-    var fault: RequestFault {
-        switch self {
-        case .transferCoding:
-            .badRequest(
-                "The request has a Transfer-Encoding that is not read; send Content-Length, or \"chunked\" in HTTP/1.1."
-            )
-        case .contentLength:
-            .badRequest(
-                "The Content-Length of the request is not a number, or too large; send that of the body in bytes."
-            )
-        case .host:
-            .badRequest("The request must have the header field Host once, with a host and perhaps a port in it.")
-        }
-    }
 }

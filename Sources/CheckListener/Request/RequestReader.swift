@@ -26,15 +26,17 @@ struct RequestReader {
     /// The part of a request that has arrived.
     private indirect enum Part {
         case head(RequestHead)
-        case body(AcceptedHead, BodyFraming)
+        case body(Request, BodyFraming)
     }
 
     private let limits: RequestLimits
+    private let origins: AllowedOrigins?
     private var part: Part?
 
     /// Creates the reader of a connection.
-    init(limits: ConnectionLimits) {
+    init(limits: ConnectionLimits, origins: AllowedOrigins? = nil) {
         self.limits = RequestLimits(limits)
+        self.origins = origins
     }
 
     /// Whether the body is what is missing of a request.
@@ -48,7 +50,7 @@ struct RequestReader {
         if part != nil { return readOn(bytes) }
         var head = RequestHead()
         let progress = head.read(bytes, limits)
-        if progress == .whole, let request = head.usualRequest(in: bytes) { return .request(request) }
+        if progress == .whole, let request = head.usualRequest(in: bytes, origins) { return .request(request) }
         return read(head, progress, bytes)
     }
 
@@ -59,9 +61,9 @@ struct RequestReader {
             part = nil
             let progress = head.read(bytes, limits)
             return read(head, progress, bytes)
-        case .body(let head, let framing):
+        case .body(let request, let framing):
             part = nil
-            return read(framing, of: head, bytes)
+            return read(framing, of: request, bytes)
         case nil: return .incomplete
         }
     }
@@ -76,45 +78,54 @@ struct RequestReader {
         case .malformed: return .malformed(head.fault, .malformedRequest)
         case .tooLarge: return .malformed(head.overflow(limits), nil)
         }
-        if let irregularity = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
-            return .malformed(irregularity.fault, .malformedRequest)
+        if let fault = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
+            return .malformed(fault, .malformedRequest)
         }
-        let accepted = AcceptedHead(head, bytes)
+        var request = head.request(in: bytes, origins)
         let framing = head.fields.meaning.framing
-        if case .refused = accepted.route, framing.hasBody {
-            return .request(accepted.request(refusedWith: nil, length: head.fields.position))
+        if case .refused = request.route, framing.hasBody {
+            request.keepsConnection = false
+            return .request(request)
         }
-        if accepted.waitsForContinue, framing.hasBody {
-            part = .body(accepted, framing)
+        // HTTP/1.0 has no such response.
+        if head.fields.meaning.marks.contains(.expectation), request.isHTTP11, framing.hasBody {
+            part = .body(request, framing)
             return .waitsForContinue
         }
-        return read(framing, of: accepted, bytes)
+        return read(framing, of: request, bytes)
     }
 
     private mutating func read(
         _ framing: BodyFraming,
-        of head: AcceptedHead,
+        of head: Request,
         _ bytes: UnsafeRawBufferPointer
     ) -> Reading {
-        let start = head.fields.position
+        let start = head.length
+        var request = head
         switch framing {
         case .length(let length):
-            guard bytes.count - start >= length else { break }
-            return .request(head.request(length: start + length))
+            request.length = start + length
+            guard bytes.count >= request.length else {
+                part = .body(head, framing)
+                return .incomplete
+            }
+            if case .checkBody = head.route { request.input = start..<request.length }
         case .chunks(var chunks):
             switch chunks.read(bytes, from: start) {
-            case .whole: return .request(head.request(of: chunks, length: start + chunks.length))
+            case .whole:
+                request.length = start + chunks.length
+                if case .checkBody(let shape) = head.route { request.route = .chunkedCheckBody(shape, chunks.content) }
             case .incomplete:
                 part = .body(head, .chunks(chunks))
                 return .incomplete
             case .malformed: return .malformed(.notHTTP("the chunks of the body"), .malformedRequest)
             case .tooLarge:
                 guard chunks.isContentTooLarge else { return .malformed(ChunkedBody.overheadFault, .malformedRequest) }
-                return .request(head.request(refusedWith: .contentTooLarge("is too large"), length: start))
+                request.route = .refused(.contentTooLarge("is too large"))
+                request.keepsConnection = false
             }
         }
-        part = .body(head, framing)
-        return .incomplete
+        return .request(request)
     }
 }
 
@@ -166,7 +177,7 @@ private struct RequestHead {
 
     /// The request, where it is one that nearly all apps send, and whole.
     @inline(__always)
-    func usualRequest(in bytes: UnsafeRawBufferPointer) -> Request? {
+    func usualRequest(in bytes: UnsafeRawBufferPointer, _ origins: AllowedOrigins?) -> Request? {
         let meaning = fields.meaning
         guard line.form != .other, meaning.isUsual else { return nil }
         let bodyLength = meaning.contentLength
@@ -175,15 +186,38 @@ private struct RequestHead {
         }
         let length = fields.position &+ bodyLength
         let isQuery = line.form == .checkQuery
+        let kind = line.form == .legacyCheckBody ? RequestKind.Route.legacyCheck : .check
         return Request(
             route: isQuery ? .checkQuery : .checkBody(line.form == .legacyCheckBody ? .legacy : .standard),
             input: isQuery ? line.query : Range(uncheckedBounds: (fields.position, length)),
             length: length,
             label: RequestLabel(
-                route: line.form == .legacyCheckBody ? .legacyCheck : .check,
-                method: isQuery ? .get : .post
+                route: kind, method: isQuery ? .get : .post, origin: origins?.match(kind, fields, in: bytes) ?? .nothing
             ),
-            isHTTP11: true, keepsConnection: !meaning.closes, fields: fields
+            isHTTP11: true, keepsConnection: !meaning.marks.contains(.close), fields: fields
+        )
+    }
+
+    /// The request that it begins, where it can be read in one way.
+    func request(in bytes: UnsafeRawBufferPointer, _ origins: AllowedOrigins?) -> Request {
+        let (method, target) = (bytes.text(line.method), RequestTarget(bytes.text(line.target)))
+        let label = RequestLabel(
+            route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other,
+            origin: origins?.match(target.kind, fields, in: bytes) ?? .nothing
+        )
+        let (meaning, values) = (fields.meaning, { (name: StaticString) in fields.values(of: name, in: bytes) })
+        var route = label.isPreflight ? .preflight : Request.Route(method, target, values: values)
+        if meaning.marks.contains(.encoding), route.isCheck {
+            let encoding = RequestFault.excerpt(values("content-encoding").joined(separator: ", ")[...])
+            let detail = "The body has the content encoding \"\(encoding)\"; send it unencoded."
+            route = .refused(RequestFault(.unsupportedMediaType, detail, header: ("Accept-Encoding", "identity")))
+        } else if meaning.contentLength > CheckBodyDecoder.maximumBodySize {
+            route = route.refused(with: .contentTooLarge("has \(meaning.contentLength) bytes"))
+        }
+        return Request(
+            route: route, input: line.query, length: fields.position, label: label, isHTTP11: line.isHTTP11,
+            keepsConnection: !meaning.marks.contains(.close) && (line.isHTTP11 || meaning.marks.contains(.keepAlive))
+                && !line.isTunnel, fields: fields
         )
     }
 
@@ -203,71 +237,6 @@ private struct RequestHead {
         return RequestFault(
             .uriTooLong,
             "The request line is longer than \(limits.lineBytes) bytes. Use POST for longer descriptions."
-        )
-    }
-}
-
-/// The head of a request that can be read in one way, and what it asks.
-private struct AcceptedHead {
-    let line: RequestLine
-    let fields: FieldSection
-    let route: Request.Route
-    /// Whether the client waits for `100 Continue` before it sends the body.
-    let waitsForContinue: Bool
-    private let label: RequestLabel
-
-    init(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) {
-        (line, fields) = (head.line, head.fields)
-        let method = bytes.text(line.method)
-        let target = RequestTarget(bytes.text(line.target))
-        label = RequestLabel(route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other)
-        let meaning = head.fields.meaning
-        var route = Request.Route(method, target) { head.fields.values(of: $0, in: bytes) }
-        if meaning.isEncoded, route.isCheck {
-            let encoding = head.fields.values(of: "content-encoding", in: bytes).joined(separator: ", ")
-            route = .refused(
-                RequestFault(
-                    .unsupportedMediaType,
-                    "The body has the content encoding \"\(RequestFault.excerpt(encoding[...]))\"; send it unencoded.",
-                    header: ("Accept-Encoding", "identity")
-                )
-            )
-        } else if meaning.contentLength > CheckBodyDecoder.maximumBodySize {
-            route = route.refused(with: .contentTooLarge("has \(meaning.contentLength) bytes"))
-        }
-        self.route = route
-        // HTTP/1.0 has no such response.
-        waitsForContinue = meaning.expectsContinue && line.isHTTP11
-    }
-
-    /// The request, which has no chunks.
-    func request(length: Int) -> Request {
-        let isQuery = if case .checkQuery = route { true } else { false }
-        return request(route, isQuery ? line.query : fields.position..<length, length: length)
-    }
-
-    /// The request with the content of some chunks.
-    func request(of chunks: ChunkedBody, length: Int) -> Request {
-        guard case .checkBody(let shape) = route else { return request(length: length) }
-        return request(.chunkedCheckBody(shape, chunks.content), 0..<0, length: length)
-    }
-
-    /// The request where it is refused, and some of it is still to come.
-    func request(refusedWith fault: RequestFault?, length: Int) -> Request {
-        request(fault.map { .refused($0) } ?? route, 0..<0, length: length, isWhole: false)
-    }
-
-    private func request(
-        _ route: Request.Route,
-        _ input: Range<Int>,
-        length: Int,
-        isWhole: Bool = true
-    ) -> Request {
-        let meaning = fields.meaning
-        return Request(
-            route: route, input: input, length: length, label: label, isHTTP11: line.isHTTP11,
-            keepsConnection: isWhole && !meaning.closes && (line.isHTTP11 || meaning.keepsAlive) && !line.isTunnel,
-            fields: fields
         )
     }
 }

@@ -10,10 +10,9 @@ struct Responder: ~Copyable {
     private var client = Client()
     private(set) var answer = Answer()
 
-    init(recorder: CheckRecorder?, signatures: LockoutSignatures?, documents: FeedDocuments) {
+    init(_ sources: AnswerSources, _ recorder: CheckRecorder?) {
         self.recorder = recorder
-        self.signatures = signatures
-        self.documents = documents
+        (signatures, documents) = (sources.signatures, sources.documents)
     }
 
     /// Answers a request.
@@ -34,6 +33,7 @@ struct Responder: ~Copyable {
             return .now(content.withUnsafeBytes { answerBody($0, shape, policy, now) })
         case .feed(let feed): return documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
+        case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
         case .refused(let fault): return .now(.problem(fault))
         }
     }

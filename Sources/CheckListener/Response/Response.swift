@@ -78,42 +78,25 @@ enum ConnectionHeader: Equatable {
     case close
 }
 
-/// The statuses that the public listener answers with.
-enum Status: UInt16, Sendable {
-    case ok = 200
-    case noContent = 204
-    case notModified = 304
-    case badRequest = 400
-    case forbidden = 403
-    case notFound = 404
-    case methodNotAllowed = 405
-    case requestTimeout = 408
-    case contentTooLarge = 413
-    case uriTooLong = 414
-    case unsupportedMediaType = 415
-    case upgradeRequired = 426
-    case tooManyRequests = 429
-    case headerFieldsTooLarge = 431
-    case unavailable = 503
-
+/// A status that the public listener answers with.
+struct Status: Sendable, Hashable {
+    let code: UInt16
     /// What stands behind the number.
-    var reason: String {
-        switch self {
-        case .ok: "OK"
-        case .noContent: "No Content"
-        case .notModified: "Not Modified"
-        case .badRequest: "Bad Request"
-        case .forbidden: "Forbidden"
-        case .notFound: "Not Found"
-        case .methodNotAllowed: "Method Not Allowed"
-        case .requestTimeout: "Request Timeout"
-        case .contentTooLarge: "Payload Too Large"
-        case .uriTooLong: "URI Too Long"
-        case .unsupportedMediaType: "Unsupported Media Type"
-        case .upgradeRequired: "Upgrade Required"
-        case .tooManyRequests: "Too Many Requests"
-        case .headerFieldsTooLarge: "Request Header Fields Too Large"
-        case .unavailable: "Service Unavailable"
-        }
-    }
+    let reason: String
+
+    static let ok = Status(code: 200, reason: "OK")
+    static let noContent = Status(code: 204, reason: "No Content")
+    static let notModified = Status(code: 304, reason: "Not Modified")
+    static let badRequest = Status(code: 400, reason: "Bad Request")
+    static let forbidden = Status(code: 403, reason: "Forbidden")
+    static let notFound = Status(code: 404, reason: "Not Found")
+    static let methodNotAllowed = Status(code: 405, reason: "Method Not Allowed")
+    static let requestTimeout = Status(code: 408, reason: "Request Timeout")
+    static let contentTooLarge = Status(code: 413, reason: "Payload Too Large")
+    static let uriTooLong = Status(code: 414, reason: "URI Too Long")
+    static let unsupportedMediaType = Status(code: 415, reason: "Unsupported Media Type")
+    static let upgradeRequired = Status(code: 426, reason: "Upgrade Required")
+    static let tooManyRequests = Status(code: 429, reason: "Too Many Requests")
+    static let headerFieldsTooLarge = Status(code: 431, reason: "Request Header Fields Too Large")
+    static let unavailable = Status(code: 503, reason: "Service Unavailable")
 }

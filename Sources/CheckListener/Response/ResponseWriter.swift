@@ -11,47 +11,54 @@ struct ResponseWriter {
         let revision: Int64?
     }
 
+    private let origins: AllowedOrigins?
     private var usualKey: HeadKey?
     private var usualHead = ByteWriter()
 
     private var dateSecond: Int64?
     private var date: [UInt8] = []
 
+    /// Creates a writer; without origins, no response says that a page of another one may read it.
+    init(origins: AllowedOrigins? = nil) {
+        self.origins = origins
+    }
+
     /// Appends a response.
     ///
     /// - Parameters:
     ///   - answer: The body that ``Responder`` has just made.
-    ///   - omitsBody: Whether the request asks for the head alone.
+    ///   - request: What is answered; a request for the head alone is sent no body.
     mutating func write(
         _ response: Response,
         answer: borrowing ByteWriter,
         connection: ConnectionHeader,
-        omitsBody: Bool,
+        to request: RequestLabel,
         now: Timestamp,
         to output: inout ByteWriter
     ) {
         let second = HTTPDate.second(of: now)
+        let omitsBody = request.method == .head
         switch response {
         case .check(let revision):
             let key = HeadKey(second: second, revision: revision)
             if key != usualKey { beginUsualHead(key) }
             usualHead.withBytes { output.append($0) }
-            Self.endHead(length: answer.count, connection, to: &output)
+            endHead(length: answer.count, connection, request, to: &output)
             if !omitsBody { answer.withBytes { output.append($0) } }
         case .problem(let fault):
             let document = fault.document ?? ("application/problem+json", Array(fault.problemDocument.utf8))
             let head = ResponseHead(
                 status: fault.status, contentType: document.contentType, fields: fault.header.map { [$0] } ?? []
             )
-            write(head, length: document.bytes.count, connection, second, to: &output)
+            write(head, length: document.bytes.count, connection, request, second, to: &output)
             if !omitsBody { output.append(document.bytes) }
         case .other(let head, .none):
-            write(head, length: nil, connection, second, to: &output)
+            write(head, length: nil, connection, request, second, to: &output)
         case .other(let head, .answer):
-            write(head, length: answer.count, connection, second, to: &output)
+            write(head, length: answer.count, connection, request, second, to: &output)
             if !omitsBody { answer.withBytes { output.append($0) } }
         case .other(let head, .bytes(let bytes)):
-            write(head, length: bytes.count, connection, second, to: &output)
+            write(head, length: bytes.count, connection, request, second, to: &output)
             if !omitsBody { output.append(bytes) }
         }
     }
@@ -68,17 +75,18 @@ struct ResponseWriter {
         _ head: ResponseHead,
         length: Int?,
         _ connection: ConnectionHeader,
+        _ request: RequestLabel,
         _ second: Int64,
         to output: inout ByteWriter
     ) {
         beginHead(head, second, to: &output)
-        Self.endHead(length: length, connection, to: &output)
+        endHead(length: length, connection, request, to: &output)
     }
 
     /// The head up to the length.
     private mutating func beginHead(_ head: ResponseHead, _ second: Int64, to output: inout ByteWriter) {
         output.append("HTTP/1.1 ")
-        output.append(decimal: Int(head.status.rawValue))
+        output.append(decimal: Int(head.status.code))
         output.append(" ")
         output.append(text: head.status.reason)
         if let contentType = head.contentType {
@@ -115,7 +123,13 @@ struct ResponseWriter {
     }
 
     @inline(__always)
-    private static func endHead(length: Int?, _ connection: ConnectionHeader, to output: inout ByteWriter) {
+    private func endHead(
+        length: Int?,
+        _ connection: ConnectionHeader,
+        _ request: RequestLabel,
+        to output: inout ByteWriter
+    ) {
+        origins?.writeFields(of: request, to: &output)
         if let length {
             output.append("Content-Length: ")
             output.append(decimal: length)

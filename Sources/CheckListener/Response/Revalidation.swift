@@ -50,49 +50,28 @@ struct IfNoneMatch: Hashable {
     }
 
     /// Whether an answer is among them. Weak tags count, as the comparison of this field is the weak one.
-    ///
-    /// What is no entity tag is passed over.
     func contains(_ tag: EntityTag) -> Bool {
         values.contains { value in
-            var (value, tag) = (value, tag.text)
-            return tag.withUTF8 { tag in
-                value.withUTF8 { Self.isAny($0) || Self.tags(in: $0, contain: tag) }
-            }
+            var value = value
+            return value.withUTF8 { Self.list(UnsafeRawBufferPointer($0), contains: tag) }
         }
     }
 
-    private static func isAny(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        var rest = value[...]
-        while rest.first.map(isBlank) == true { rest.removeFirst() }
-        guard rest.popFirst() == UInt8(ascii: "*") else { return false }
-        return rest.allSatisfy(isBlank)
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
-
-    /// Whether a tag, with its quotes, is one of those in a list; a comma may stand inside one.
-    private static func tags(
-        in list: UnsafeBufferPointer<UInt8>,
-        contain tag: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        var position = 0
-        while let start = quote(in: list, from: position), let end = quote(in: list, from: start + 1) {
-            if end + 1 - start == tag.count, let first = list.baseAddress, let tagBytes = tag.baseAddress,
-                memcmp(first + start, tagBytes, tag.count) == 0
-            {
-                return true
-            }
-            position = end + 1
+    /// What is no entity tag is passed over; a comma may stand inside one.
+    private static func list(_ list: UnsafeRawBufferPointer, contains tag: EntityTag) -> Bool {
+        if list.trimmingBlanks.isWord("*") { return true }
+        var start = 0
+        while let quote = quote(in: list, from: start), let end = self.quote(in: list, from: quote + 1) {
+            if list.part(quote, end + 1).elementsEqual(tag.text.utf8) { return true }
+            start = end + 1
         }
         return false
     }
 
-    private static func quote(in list: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    private static func quote(in list: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard let first = list.baseAddress, start < list.count,
             let quote = memchr(first + start, Int32(UInt8(ascii: "\"")), list.count - start)
         else { return nil }
-        return UnsafeRawPointer(first).distance(to: quote)
+        return first.distance(to: quote)
     }
 }

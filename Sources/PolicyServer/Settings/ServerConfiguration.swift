@@ -12,6 +12,8 @@ package struct ServerConfiguration: Sendable {
     var rateLimit: RateLimit?
     /// Proxies whose `X-Forwarded-For` names the client for the rate limit; limits per address do not apply to them.
     var trustedProxies = TrustedProxies()
+    /// The other origins whose pages may read the answers to checks and gates; nil: none.
+    var allowedOrigins: AllowedOrigins?
     /// The certificate and key of the public listener; nil for plain HTTP.
     var tls: TLSFiles?
     /// The address for operators.

@@ -85,25 +85,35 @@ extension Setting {
             "rateLimit", option: "per-second[:burst]",
             "How many requests an address may send in a second, and how many at once.",
             note: "Beyond it: 429 with `Retry-After`; the connection stays open until the 16th in a row.",
-            default: "no limit", range: "0.001 to 1000000, burst 1 to 1000000"
-        ) { text, configuration throws(ConfigurationError) in
-            do throws(LimitSyntaxError) {
-                configuration.rateLimit = try RateLimit(parsing: text)
-            } catch {
-                throw ConfigurationError(": \(error)")
-            }
-        },
+            default: "no limit", range: "0.001 to 1000000, burst 1 to 1000000",
+            parse: parsing(\.rateLimit) { text throws(LimitSyntaxError) in try RateLimit(parsing: text) }
+        ),
         Setting(
             "trustedProxies", option: "ranges",
-            "Proxies whose X-Forwarded-For names the client, such as 10.0.0.0/8,::1.", default: "none"
-        ) { text, configuration throws(ConfigurationError) in
+            "Proxies whose X-Forwarded-For names the client, such as 10.0.0.0/8,::1.", default: "none",
+            parse: parsing(\.trustedProxies) { text throws(LimitSyntaxError) in try TrustedProxies(parsing: text) }
+        ),
+        Setting(
+            "allowedOrigins", option: "origins",
+            "Other origins whose pages may read answers, such as https://app.example.com,capacitor://localhost; * is every one.",
+            note: "See [Other origins](HTTP.md#other-origins) in HTTP.", default: "none",
+            parse: parsing(\.allowedOrigins) { text throws(LimitSyntaxError) in try AllowedOrigins(parsing: text) }
+        ),
+    ]
+
+    /// Stores a value that has a syntax of its own.
+    private static func parsing<Value>(
+        _ path: Path<Value>,
+        _ parse: @escaping @Sendable (String) throws(LimitSyntaxError) -> Value
+    ) -> Parse {
+        { text, configuration throws(ConfigurationError) in
             do throws(LimitSyntaxError) {
-                configuration.trustedProxies = try TrustedProxies(parsing: text)
+                configuration[keyPath: path] = try parse(text)
             } catch {
                 throw ConfigurationError(": \(error)")
             }
-        },
-    ]
+        }
+    }
 
     /// Names between commas, each with blanks before it; nil if one cannot be a host name.
     private static func hostNames(_ text: String) -> [String]? {

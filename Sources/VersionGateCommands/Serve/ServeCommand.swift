@@ -141,6 +141,7 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("countDays")) var countDays: String?
     @Option(help: .setting("rateLimit")) var rateLimit: String?
     @Option(help: .setting("trustedProxies")) var trustedProxies: String?
+    @Option(help: .setting("allowedOrigins")) var allowedOrigins: String?
     @Option(help: .setting("maxConnections")) var maxConnections: String?
     @Option(help: .setting("maxConnectionsPerAddress")) var maxConnectionsPerAddress: String?
     @Option(help: .setting("tlsCertificate"), completion: .file()) var tlsCertificate: String?

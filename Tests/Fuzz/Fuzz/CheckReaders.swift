@@ -124,17 +124,20 @@ final class RequestReader: FuzzedReader {
     )
 
     private static let statuses: Set<Substring> = [
-        "100", "200", "304", "400", "404", "405", "408", "413", "414", "415", "429", "431",
+        "100", "200", "204", "304", "400", "404", "405", "408", "413", "414", "415", "429", "431",
     ]
 
     private let eventLoop = EmbeddedEventLoop()
     private let policy = CurrentPolicy()
     private let limits = ConnectionLimits()
     private lazy var context = EventLoopContext(
-        eventLoop: eventLoop, policy: policy, recorder: nil, limits: limits, statistics: EventLoopStatistics(),
-        documents: FeedDocuments(
-            later: LaterAnswers(timeout: limits.documentTimeout, clock: { FuzzedPolicy.time }, run: { $0() })
-        ), unreadBytes: limits.bufferedBytesOfAll, clock: { FuzzedPolicy.time }
+        eventLoop: eventLoop,
+        sources: AnswerSources(
+            policy: policy,
+            documents: FeedDocuments(
+                later: LaterAnswers(timeout: limits.documentTimeout, clock: { FuzzedPolicy.time }, run: { $0() })
+            ), origins: try? AllowedOrigins(parsing: "capacitor://localhost,null"), clock: { FuzzedPolicy.time }
+        ), recorder: nil, limits: limits, statistics: EventLoopStatistics(), unreadBytes: limits.bufferedBytesOfAll
     )
     private let limitedClient: LimitedClient?
 
