@@ -46,12 +46,14 @@ struct EmbeddedListener {
         limits: ConnectionLimits = ConnectionLimits(),
         documents: LongWork = LongWork(),
         lockoutKey: CurrentLockoutKey? = nil,
+        releases: SentRelease.Recorder? = nil,
         clock: @escaping @Sendable () -> Timestamp = { TestPolicy.noon }
     ) throws {
         context = EventLoopContext(
             eventLoop: eventLoop, policy: try policy ?? CurrentPolicy(ListenerFixture.policy()), recorder: recorder,
             limits: limits, statistics: statistics, documents: FeedDocuments(testing: documents, clock: clock),
-            unreadBytes: limits.bufferedBytesOfAll, signatures: lockoutKey.map { LockoutSignatures($0) }, clock: clock
+            unreadBytes: limits.bufferedBytesOfAll, signatures: lockoutKey.map { LockoutSignatures($0) },
+            releases: releases, clock: clock
         )
     }
 

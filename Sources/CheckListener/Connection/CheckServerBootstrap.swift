@@ -26,6 +26,8 @@ package struct CheckServerBootstrap {
     package var tls: CurrentTLSCertificate?
     /// Signs lockouts; nil: nothing does.
     package var lockoutKey: CurrentLockoutKey?
+    /// Records the releases that pipelines send; nil: there is nothing at their path.
+    package var releases: SentRelease.Recorder?
     /// Runs long work outside the event loops, one at a time.
     package var runLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void = {
         DispatchQueue.global(qos: .utility).async(execute: $0)
@@ -71,11 +73,12 @@ package struct CheckServerBootstrap {
         let eventLoopCount = max(1, Array(eventLoopGroup.makeIterator()).count)
         let unreadBytes = limits.bufferedBytesOfAll / eventLoopCount
         let signatures = lockoutKey.map { LockoutSignatures($0) }
-        let loops = EventLoopTable(eventLoopGroup) { [policy, recorders, limits, statistics, clock] eventLoop in
+        let loops = EventLoopTable(eventLoopGroup) {
+            [policy, recorders, limits, statistics, releases, clock] eventLoop in
             EventLoopContext(
                 eventLoop: eventLoop, policy: policy, recorder: recorders?[eventLoop], limits: limits,
                 statistics: statistics.makeEventLoopStatistics(), documents: documents, unreadBytes: unreadBytes,
-                signatures: signatures, clock: clock
+                signatures: signatures, releases: releases, clock: clock
             )
         }
         let admission = ConnectionAdmission(

@@ -31,8 +31,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let connection: ConnectionHeader
         /// When it arrived.
         let arrival: Timestamp
-        /// The answer if the right one is not there in time.
-        let ifLate: Response
+        let answer: LaterAnswer
     }
 
     /// How far the shutdown of the server is.
@@ -100,7 +99,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.loop = loop
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(limits: loop.limits)
+        reader = RequestReader(limits: loop.limits, takesReleases: loop.takesReleases)
         deadline = loop.timeouts.deadline(for: .head)
     }
 
@@ -278,7 +277,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
         stage = .waiting(
             WaitingRequest(
-                number: number, label: request, connection: connection, arrival: loop.batch.time, ifLate: answer.ifLate
+                number: number, label: request, connection: connection, arrival: loop.batch.time, answer: answer
             )
         )
         let isMade = answer.begin { response in
@@ -291,7 +290,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             return
         }
         updateReading()
-        enter(.document)
+        enter(answer.phase)
     }
 
     private func received(_ response: Response, to number: Int) {
@@ -333,7 +332,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard !isUnread else { return }
         switch stage {
         case .reading: enter(reader.isInBody ? .body : unreadRequests.readableBytes > 0 ? .head : .idle)
-        case .waiting: enter(.document)
+        case .waiting(let request): enter(request.answer.phase)
         case .ending, .closed: return
         }
         readOn()
@@ -388,8 +387,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     func deadlineExpired() {
         if case .closed = stage { return }
         switch phase {
-        case .document:
-            if case .waiting(let request) = stage { received(request.ifLate, to: request.number) }
+        case .document, .release:
+            if case .waiting(let request) = stage { received(request.answer.ifLate, to: request.number) }
         case .unread: close(.unreadTimeout)
         case .lingering: close(nil)
         case .idle: close(.idleTimeout)

@@ -15,6 +15,8 @@ final class EventLoopContext {
     let batch: ResponseBatch
     /// The responses that wait for their clients to read.
     let unread: UnreadResponses
+    /// Whether releases are recorded; else there is nothing at their path.
+    let takesReleases: Bool
 
     /// Creates the context of an event loop.
     ///
@@ -27,6 +29,7 @@ final class EventLoopContext {
     ///   - documents: The documents of other update clients.
     ///   - unreadBytes: How many bytes of unread responses the connections may have together.
     ///   - signatures: Those of lockouts; nil: they are not signed.
+    ///   - releases: Records releases; nil: nothing does.
     ///   - clock: The time of a check.
     init(
         eventLoop: any EventLoop,
@@ -37,15 +40,18 @@ final class EventLoopContext {
         documents: FeedDocuments,
         unreadBytes: Int,
         signatures: LockoutSignatures? = nil,
+        releases: SentRelease.Recorder? = nil,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.limits = limits
         self.statistics = statistics
+        takesReleases = releases != nil
         timeouts = ConnectionTimeouts(eventLoop: eventLoop, limits: limits)
         unread = UnreadResponses(maximum: unreadBytes, connections: timeouts)
         batch = ResponseBatch(
-            Responder(recorder: recorder, signatures: signatures, documents: documents), eventLoop: eventLoop,
-            policy: policy, statistics: statistics, maximumRunBytes: limits.bufferedBytes, clock: clock
+            Responder(recorder: recorder, signatures: signatures, documents: documents, releases: releases),
+            eventLoop: eventLoop, policy: policy, statistics: statistics, maximumRunBytes: limits.bufferedBytes,
+            clock: clock
         )
     }
 }

@@ -30,11 +30,13 @@ struct RequestReader {
     }
 
     private let limits: RequestLimits
+    private let takesReleases: Bool
     private var part: Part?
 
     /// Creates the reader of a connection.
-    init(limits: ConnectionLimits) {
+    init(limits: ConnectionLimits, takesReleases: Bool = true) {
         self.limits = RequestLimits(limits)
+        self.takesReleases = takesReleases
     }
 
     /// Whether the body is what is missing of a request.
@@ -79,7 +81,7 @@ struct RequestReader {
         if let irregularity = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
             return .malformed(irregularity.fault, .malformedRequest)
         }
-        let accepted = AcceptedHead(head, bytes)
+        let accepted = AcceptedHead(head, bytes, takesReleases: takesReleases)
         let framing = head.fields.meaning.framing
         if case .refused = accepted.route, framing.hasBody {
             return .request(accepted.request(refusedWith: nil, length: head.fields.position))
@@ -216,14 +218,14 @@ private struct AcceptedHead {
     let waitsForContinue: Bool
     private let label: RequestLabel
 
-    init(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) {
+    init(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer, takesReleases: Bool) {
         (line, fields) = (head.line, head.fields)
         let method = bytes.text(line.method)
-        let target = RequestTarget(bytes.text(line.target))
+        let target = RequestTarget(bytes.text(line.target), takesReleases: takesReleases)
         label = RequestLabel(route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other)
         let meaning = head.fields.meaning
         var route = Request.Route(method, target) { head.fields.values(of: $0, in: bytes) }
-        if meaning.isEncoded, route.isCheck {
+        if meaning.isEncoded, route.readsContent {
             let encoding = head.fields.values(of: "content-encoding", in: bytes).joined(separator: ", ")
             route = .refused(
                 RequestFault(
@@ -248,8 +250,11 @@ private struct AcceptedHead {
 
     /// The request with the content of some chunks.
     func request(of chunks: ChunkedBody, length: Int) -> Request {
-        guard case .checkBody(let shape) = route else { return request(length: length) }
-        return request(.chunkedCheckBody(shape, chunks.content), 0..<0, length: length)
+        switch route {
+        case .checkBody(let shape): request(.chunkedCheckBody(shape, chunks.content), 0..<0, length: length)
+        case .release(let token, _): request(.release(token: token, chunks: chunks.content), 0..<0, length: length)
+        default: request(length: length)
+        }
     }
 
     /// The request where it is refused, and some of it is still to come.

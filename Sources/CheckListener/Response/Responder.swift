@@ -7,13 +7,20 @@ struct Responder: ~Copyable {
     private let recorder: CheckRecorder?
     private let signatures: LockoutSignatures?
     private let documents: FeedDocuments
+    private let releases: SentRelease.Recorder?
     private var client = Client()
     private(set) var answer = Answer()
 
-    init(recorder: CheckRecorder?, signatures: LockoutSignatures?, documents: FeedDocuments) {
+    init(
+        recorder: CheckRecorder?,
+        signatures: LockoutSignatures?,
+        documents: FeedDocuments,
+        releases: SentRelease.Recorder?
+    ) {
         self.recorder = recorder
         self.signatures = signatures
         self.documents = documents
+        self.releases = releases
     }
 
     /// Answers a request.
@@ -34,6 +41,8 @@ struct Responder: ~Copyable {
             return .now(content.withUnsafeBytes { answerBody($0, shape, policy, now) })
         case .feed(let feed): return documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
+        case .release(let token, let chunks):
+            return record(SentRelease(token: token, body: chunks ?? Array(bytes[request.input])))
         case .refused(let fault): return .now(.problem(fault))
         }
     }
@@ -121,6 +130,13 @@ struct Responder: ~Copyable {
         }
         let isListed = answer.bundle != nil
         return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now) }
+    }
+
+    // MARK: Releases
+
+    private func record(_ release: SentRelease) -> Outcome {
+        guard let releases else { return .now(.problem(.notFound)) }
+        return .later(LaterAnswer(release, recorder: releases))
     }
 
     // MARK: Gates

@@ -81,16 +81,20 @@ enum ConnectionHeader: Equatable {
 /// The statuses that the public listener answers with.
 enum Status: UInt16, Sendable {
     case ok = 200
+    case created = 201
     case noContent = 204
     case notModified = 304
     case badRequest = 400
+    case unauthorized = 401
     case forbidden = 403
     case notFound = 404
     case methodNotAllowed = 405
     case requestTimeout = 408
+    case conflict = 409
     case contentTooLarge = 413
     case uriTooLong = 414
     case unsupportedMediaType = 415
+    case unprocessableContent = 422
     case upgradeRequired = 426
     case tooManyRequests = 429
     case headerFieldsTooLarge = 431
@@ -100,16 +104,20 @@ enum Status: UInt16, Sendable {
     var reason: String {
         switch self {
         case .ok: "OK"
+        case .created: "Created"
         case .noContent: "No Content"
         case .notModified: "Not Modified"
         case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"
         case .notFound: "Not Found"
         case .methodNotAllowed: "Method Not Allowed"
         case .requestTimeout: "Request Timeout"
+        case .conflict: "Conflict"
         case .contentTooLarge: "Payload Too Large"
         case .uriTooLong: "URI Too Long"
         case .unsupportedMediaType: "Unsupported Media Type"
+        case .unprocessableContent: "Unprocessable Content"
         case .upgradeRequired: "Upgrade Required"
         case .tooManyRequests: "Too Many Requests"
         case .headerFieldsTooLarge: "Request Header Fields Too Large"
