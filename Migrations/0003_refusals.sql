@@ -208,7 +208,7 @@ BEGIN
             value IS NOT DISTINCT FROM platform_name(value) OR refuse(
                 place, quoted(value) || ' is not how a platform is stored', format('Write %s.', platform_name(value))
             )
-        WHEN strpos(value, ',') > 0 AND place = 'rules.platforms' THEN refuse(
+        WHEN strpos(value, ',') > 0 AND place LIKE '%.platforms' THEN refuse(
             place, quoted(value) || ' is not a platform', 'Write each platform by itself: {ios,android}',
             command => 'Write each platform by itself: --platform ios --platform android',
             file => 'Write each platform by itself: [ios, android]'

@@ -66,7 +66,9 @@ CREATE INDEX changes_undoes_idx ON changes (undoes);
 COMMENT ON TABLE changes IS 'The history: a row for each transaction that changed the policy. Written by triggers alone.';
 COMMENT ON COLUMN changes.id IS 'The revision that the change made.';
 COMMENT ON COLUMN changes.at IS 'When it was committed.';
-COMMENT ON COLUMN changes.role IS 'Database role that was logged in. The one word about the author that is verified.';
+COMMENT ON COLUMN changes.role IS
+    'Database role that was logged in; of the tool token, the name of the token. The one word about the author that is'
+    ' verified.';
 COMMENT ON COLUMN changes.os_user IS
     'The operating system''s user, as the tool said in the setting versiongate.os_user: a claim, not verified.';
 COMMENT ON COLUMN changes.tool IS 'The tool, as it said in application_name (psql, versiongate, ...): a claim, not verified.';

@@ -76,7 +76,7 @@ $$;
 -- Others wait for the row of policy_revision. So what refuses and what warns is judged before it is taken, and what refuses
 -- once more where somebody else has edited meanwhile what that rests on. What warns is not: a warning may be missing then,
 -- and policy_warnings has it.
-CREATE FUNCTION versiongate_internal.record_noted_edits() RETURNS bigint
+CREATE FUNCTION versiongate_internal.record_noted_edits(login text DEFAULT session_user) RETURNS bigint
     LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
     SET enable_seqscan = off SET jit = off
 AS $$
@@ -110,7 +110,7 @@ BEGIN
     RETURNING revision INTO STRICT this_revision;
     INSERT INTO changes (id, at, role, os_user, tool, why, undoes, token, edited_tables, bundles)
     VALUES (
-        this_revision, clock_timestamp(), session_user,
+        this_revision, clock_timestamp(), login,
         nullif(left(current_setting('versiongate.os_user', true), 128), ''),
         nullif(current_setting('application_name'), ''),
         nullif(left(current_setting('versiongate.why', true), 1000), ''),

@@ -117,6 +117,8 @@ package struct VersionGateServer: Sendable {
         }
         if let trial = state.trial, let file = state.file { part("trials") { await trial.run(file, state) } }
         let counts = state.counting.map { CountDelivery(state, $0) }
+        let releases = configuration.takesReleases ? ReleaseRecording(state) : nil
+        if let releases { part("releases") { await releases.run() } }
         if let counting = state.counting, let counts, let interval = configuration.countInterval {
             let rollUp = CountRollUp(state: state, counting: counting, daysKept: configuration.daysKept)
             part("counts") { await counts.run(every: interval) }
@@ -132,7 +134,7 @@ package struct VersionGateServer: Sendable {
             )
             do {
                 try await policy.firstLoadAttempt()
-                let listener = try await openPublicListener(state, eventLoopGroup)
+                let listener = try await openPublicListener(state, eventLoopGroup, releases)
                 if let bound = listener.channel.localAddress {
                     policy.update { $0.publicPort = bound.port }
                     logger.notice("The public listener is open", metadata: ["address": "\(bound)"])
@@ -198,7 +200,8 @@ package struct VersionGateServer: Sendable {
 
     private func openPublicListener(
         _ state: ServerState,
-        _ eventLoopGroup: any EventLoopGroup
+        _ eventLoopGroup: any EventLoopGroup,
+        _ releases: ReleaseRecording?
     ) async throws(ListenerError) -> CheckServer {
         var bootstrap = CheckServerBootstrap(
             policy: state.policy.answering, eventLoopGroup: eventLoopGroup, clock: state.clock
@@ -211,6 +214,7 @@ package struct VersionGateServer: Sendable {
         bootstrap.statistics = state.statistics
         bootstrap.tls = state.tls?.certificate
         bootstrap.lockoutKey = state.lockoutKey?.key
+        bootstrap.releases = releases?.recorder
         bootstrap.runLongWork = { LowPriorityThread.start($0) }
         let (address, socket) = (configuration.publicAddress, configuration.publicSocket)
         do {

@@ -153,6 +153,9 @@ struct CommandError: Error, CustomStringConvertible {
         case "store_links_pkey":
             return "the app already has a link for this platform; "
                 + "`\(PrintedCommand("app edit BUNDLE --store-link PLATFORM=URL"))` replaces it"
+        case "release_tokens_pkey":
+            return
+                "there is already a token \(key); `\(PrintedCommand("token remove \(key)"))` ends it; or choose another name"
         case "rollout_steps_pkey": return "two steps are at the same time; leave one of them out"
         default: return nil
         }

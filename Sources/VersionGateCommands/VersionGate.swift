@@ -47,7 +47,7 @@ package struct VersionGate: AsyncParsableCommand {
                     UndoCommand.self,
                 ]
             ),
-            CommandGroup(name: "Database", subcommands: [DatabaseCommand.self, UserCommand.self]),
+            CommandGroup(name: "Database", subcommands: [DatabaseCommand.self, UserCommand.self, TokenCommand.self]),
         ]
     )
 

@@ -154,7 +154,8 @@ class Document:
 
         look(self.source, self.expanded, "#")
         for kind, components in self.source["components"].items():
-            unused = {f"#/components/{kind}/{name}" for name in components} - used
+            # The names of schemes are no references.
+            unused = {f"#/components/{kind}/{name}" for name in components if kind != "securitySchemes"} - used
             faults += [f"{reference} is not used" for reference in sorted(unused)]
         return faults
 

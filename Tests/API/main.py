@@ -58,11 +58,12 @@ def main():
         described = contract.Contract(folder / "contract.json")
         key = folder / "lockout-key.pem"
         subprocess.run([BINARY, "lockout-key", "new", key], check=True, stdout=subprocess.DEVNULL)
-        server = serve("main", "--count-interval", "1", "--lockout-key", key)
+        server = serve("main", "--count-interval", "1", "--lockout-key", key, "--release-tokens")
         server.run("apply", "--yes", HERE / "policy.yaml")
         while not follows(server):
             time.sleep(0.1)
-        bare = serve("bare", "--rate-limit", "1:1", DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
+        bare = serve("bare", "--rate-limit", "1:1", "--release-tokens",
+                     DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
         is_right = [signatures.judge(server, key), generated.judge(PUBLIC, f"http://{server.public}", folder)]
         if arguments.generators:
             is_right += generated.by_others(PUBLIC, folder)

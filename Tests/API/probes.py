@@ -8,6 +8,7 @@ GET, and without a policy. The addresses are HOST:PORT of two servers. The bare 
 import concurrent.futures
 import http.client
 import json
+import re
 import socket
 import urllib.parse
 
@@ -97,7 +98,7 @@ class Probe:
             self.ask(bare, self.request(None, None, "Content-Length: 1"), 408)
             if 415 in self.described:
                 self.ask(listeners, self.request(None, None, "Content-Encoding: gzip"), 415)
-            if "post" == self.method:
+            if "post" == self.method and self.path != "/v1/releases":
                 # What the description of the body leaves to words.
                 wide = '{"bundle":"a","version":1.10,"build":-1,"os":17,"platform":null,"region":"","x":[{}]}'
                 self.ask(listeners, self.request(None, None, f"Content-Length: {len(wide)}", body=wide), 200)
@@ -107,6 +108,21 @@ class Probe:
         if self.method == "get":
             for target in {self.target(), self.target(whole=False)}:
                 self.compare_head(listeners, target)
+
+    def record(self, listeners, bare, token):
+        """A release as a pipeline sends it: new, withdrawn, with another value, with a wrong one, without a database."""
+        release = {"bundle": "com.example.doto", "version": "9.9", "platform": "android", "build": "99", "min_os": "8",
+                   "regions": ["JP"], "note": "n"}
+        for changes, wanted in (
+            ({}, 201), ({"withdrawn": True}, 200), ({"min_os": "9"}, 409), ({"version": "x"}, 422), (None, 503),
+        ):
+            body = json.dumps(release | (changes or {}))
+            fields = f"Authorization: Bearer {token}", f"Content-Length: {len(body)}"
+            while (answer := self.ask(listeners if changes is not None else bare,
+                                      self.request(None, None, *fields, body=body), None)) and answer[0] == 429:
+                pass
+            if answer and answer[0] != wanted:
+                self.faults.append(f"status {answer[0]}, where {wanted} was expected")
 
     def compare_head(self, listeners, target):
         """HEAD is answered as GET is."""
@@ -152,6 +168,8 @@ def judge(contract, answered, server, bare):
     with concurrent.futures.ThreadPoolExecutor(len(probes)) as executor:
         for run in [executor.submit(probe.run, listeners, bare) for probe in probes]:
             run.result()
+    token = re.search("vgr_[0-9A-Za-z]{43}", server.run("token", "add", "probe", "--bundle", "com.example.doto"))[0]
+    next(probe for probe in probes if probe.path == "/v1/releases").record(listeners, bare, token)
     faults, count = other_paths(probes, contract, listeners)
     for probe in probes:
         count += probe.count

@@ -47,12 +47,14 @@ struct EmbeddedListener {
         documents: LongWork = LongWork(),
         lockoutKey: CurrentLockoutKey? = nil,
         origins: AllowedOrigins? = nil,
+        releases: SentRelease.Recorder? = nil,
         clock: @escaping @Sendable () -> Timestamp = { TestPolicy.noon }
     ) throws {
         let sources = AnswerSources(
             policy: try policy ?? CurrentPolicy(ListenerFixture.policy()),
             documents: FeedDocuments(testing: documents, clock: clock),
-            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: origins, clock: clock
+            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: origins, releases: releases,
+            clock: clock
         )
         context = EventLoopContext(
             eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics,

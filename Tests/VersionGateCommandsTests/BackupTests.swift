@@ -41,7 +41,7 @@ struct BackupTests {
                         #expect(
                             restore.output.contains("Restored revision 1 into restored, which belongs to versiongate.")
                         )
-                        #expect(restore.output.contains(/0018_roles +applied/))
+                        #expect(restore.output.contains(/0019_roles +applied/))
                         let before = try await server.check(UpdateRule.client)
                         #expect(before.contains("after the backup"))
 

@@ -53,8 +53,8 @@ struct CommandLineTests {
             {
                 #expect(leaf.options.contains("format"), "\(leaf.testDescription)")
             }
-            // Users are no part of the policy, so the history does not have them.
-            if leaf.path.first != "user",
+            // Users and tokens are no part of the policy, so the history does not have them.
+            if !["user", "token"].contains(leaf.path.first),
                 [
                     "add", "edit", "remove", "pause", "resume", "enable", "disable", "rollout", "ramp", "hold", "block",
                     "undo",

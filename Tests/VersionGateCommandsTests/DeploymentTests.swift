@@ -91,7 +91,7 @@ struct DeploymentTests {
                         let result = try await BuiltBinary(environment: ["PATH": "\(path):/usr/bin:/bin"])
                             .shell("set -euo pipefail\n\(steps[1])")
                         #expect(result.status == 0, "\(result.errors)")
-                        #expect(result.output.contains("0018_roles"))
+                        #expect(result.output.contains("0019_roles"))
                         #expect(!result.output.contains("REVOKE"), "\(result.output)")
                     }
                     let script = "\(folder.path)/\(number).sql"

@@ -11,10 +11,12 @@ enum Nginx {
     ///
     /// - Parameters:
     ///   - ports: Those of the servers.
+    ///   - file: The configuration; nil: that of nginx in front of the servers, or of an API.
     ///   - api: The port of an API that the servers guard; nil: nginx is in front of the servers.
     ///   - patience: How long it waits for the servers that guard an API; nil: as in the repository, which is less than
     ///     a busy machine may need.
     static func run(
+        _ file: String? = nil,
         inFrontOf ports: (Int, Int),
         guarding api: Int? = nil,
         patience: String? = nil,
@@ -23,7 +25,7 @@ enum Nginx {
         guard let program else { throw CompanionError("nginx is not installed") }
         let port = try await FreePort.choose()
         try await StateFolder.with { folder in
-            let source = RepositoryFile.url(api == nil ? "deploy/nginx.conf" : "deploy/nginx-gate.conf")
+            let source = RepositoryFile.url("deploy/" + (file ?? (api == nil ? "nginx.conf" : "nginx-gate.conf")))
             var configuration = try String(contentsOf: source, encoding: .utf8)
                 .replacing("server-a:8080", with: "127.0.0.1:\(ports.0)")
                 .replacing("server-b:8080", with: "127.0.0.1:\(ports.1)")

@@ -134,6 +134,31 @@ struct NginxGateTests {
         }
     }
 
+    @Test("nginx in front of releases lets them through as they are, and nothing else")
+    func letsReleasesThrough() async throws {
+        try await ScriptedServer.run(answering: { _ in .response(.created, [:], "{}") }) { versiongate, port in
+            try await Nginx.run("nginx-releases.conf", inFrontOf: (port, port)) { gateway in
+                let url = "http://127.0.0.1:\(gateway)"
+                let fields: HTTPHeaders = ["Authorization": "Bearer vgr_x"]
+                let answer = try await HTTPAnswer("\(url)/v1/releases", method: .POST, fields, body: "{\"a\": 1}")
+                #expect(answer.status == 201 && answer.body == "{}")
+                let request = try #require(versiongate.takeRequests().first)
+                #expect(request.target == "/v1/releases" && request.body == "{\"a\": 1}")
+                #expect(request.headers["authorization"] == ["Bearer vgr_x"])
+                #expect(request.headers["x-forwarded-for"] == ["127.0.0.1"])
+                for (method, path, status) in [
+                    (.GET, "/v1/releases", 403), (.POST, "/v1/releases/", 404), (.POST, "/v1/check", 404),
+                    (.GET, "/v1/check?bundle=a", 404), (.GET, "/", 404),
+                ] as [(HTTPMethod, String, Int)] {
+                    #expect(try await HTTPAnswer(url + path, method: method, fields).status == status, "\(path)")
+                }
+                let large = String(repeating: "x", count: 16_385)
+                #expect(try await HTTPAnswer("\(url)/v1/releases", method: .POST, fields, body: large).status == 413)
+                #expect(versiongate.takeRequests().isEmpty)
+            }
+        }
+    }
+
     @Test("What the API itself refuses reaches the app as the API said it")
     func leavesStatuses() async throws {
         try await Self.run { gate in

@@ -74,7 +74,7 @@ final class PageStage {
             "DATABASE_URL": user.map { database.url(user: $0) } ?? database.url()
         ])
         let serving = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_server")])
-        let arguments = ["--count-interval", "0", "--brake-file", "\(folder)/brake"]
+        let arguments = ["--count-interval", "0", "--brake-file", "\(folder)/brake", "--release-tokens"]
         try await ServingBinary.run(serving, arguments: arguments) { server in
             let stage = try PageStage(page, versiongate, server, folder)
             _ = try await stage.run("versiongate export --output policy.yaml")

@@ -13,78 +13,89 @@ struct RecipeTests {
 
     private var versiongate: BuiltBinary { BuiltBinary(.current) }
 
-    private func releases() async throws -> String {
-        try await TestDatabase.current.psql(
-            "SELECT string_agg(concat_ws(' ', platform, version, build, min_os, staged), ', ' ORDER BY id) FROM releases"
-        ).output
+    private func recipe(_ name: String) throws -> String {
+        try String(contentsOf: Self.recipes.appending(path: name), encoding: .utf8)
     }
 
-    /// Runs a script twice, in a folder first on `PATH` where a program stands for another, and expects it to record one release.
-    private func expectOneRelease(_ program: String, _ stand: String, _ script: String, _ wanted: String) async throws {
-        try await StateFolder.with { folder in
-            let path = "\(folder.path)/\(program)"
-            try stand.write(toFile: path, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-            for words in ["Added release", "the policy was already like that"] {
-                let result = try await versiongate.shell("set -eu; export PATH=\(folder.path):$PATH\n\(script)")
-                #expect(result.status == 0 && result.output.contains(words), "\(result.output)\(result.errors)")
+    /// Runs each script twice beside a server that takes releases, and expects the second run to change nothing.
+    private func expectReleases(_ scripts: [String], _ wanted: String) async throws {
+        let database = TestDatabase.current
+        try await database.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
+        let added = try await versiongate.succeed("token add ci --bundle com.example.doto")
+        let token = try #require(added.firstMatch(of: /vgr_[0-9A-Za-z]{43}/)).output
+        try await ServingBinary.run(.server(), arguments: ["--release-tokens"]) { server in
+            for script in scripts {
+                let environment = "export VERSIONGATE_TOKEN=\(token) VERSIONGATE_URL=\(server.publicURL)"
+                let first = try await versiongate.shell("set -eu; \(environment)\n\(script)")
+                #expect(first.status == 0 && first.output.hasPrefix(#"{"release":{"#), "\(first.output)\(first.errors)")
+                let second = try await versiongate.shell("set -eu; \(environment)\n\(script)")
+                #expect(second.status == 0 && second.output == first.output, "\(second.output)\(second.errors)")
             }
         }
-        #expect(try await releases() == wanted)
+        let recorded = try await database.psql(
+            "SELECT string_agg(concat_ws(' ', platform, version, build, min_os, staged), ', ' ORDER BY id) FROM releases"
+        )
+        #expect(recorded.output == wanted + "\n")
     }
 
     @Test("The workflow for GitHub Actions records the release of its tag once")
     func gitHubActions() async throws {
-        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        let text = try String(contentsOf: Self.recipes.appending(path: "github-actions.yml"), encoding: .utf8)
-        let jobs = try #require(try Yams.load(yaml: text) as? [String: Any])["jobs"] as? [String: Any]
-        let steps = try #require((jobs?["record"] as? [String: Any])?["steps"] as? [[String: Any]])
-        let script = try #require(steps.first?["run"] as? String)
-        try await expectOneRelease(
-            "docker",
-            """
-            #!/bin/bash
-            [[ "$1 $2 $3 $4 $5" == "run --rm --env DATABASE_URL image" ]] || exit 3
-            exec "$VERSIONGATE" "${@:6}"
-            """,
-            "IMAGE=image TAG=v1.2 WHY=https://github.com/a/b\n\(script)",
-            "android 1.2 8 t\n"
-        )
+        let workflow = try #require(try Yams.load(yaml: try recipe("github-actions.yml")) as? [String: Any])
+        let record = (workflow["jobs"] as? [String: Any])?["record"] as? [String: Any]
+        let script = try #require((record?["steps"] as? [[String: Any]])?.first?["run"] as? String)
+        try await expectReleases(["TAG=v1.2 WHY=https://github.com/a/b\n\(script)"], "android 1.2 8 t")
     }
 
-    /// The words of a command that a recipe has as a list of quoted words, with a value for what is none.
-    private func words(of command: String, in recipe: String, _ values: [String: String]) throws -> String {
-        let text = try String(contentsOf: Self.recipes.appending(path: recipe), encoding: .utf8)
-        let start = try #require(text.range(of: command))
-        let list = text[start.upperBound...].prefix { $0 != ")" }
-        return try list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-            .filter { !$0.isEmpty }
-            .map { word in
-                if let value = values[word] { return value }
-                try #require(word.hasPrefix("\"") && word.hasSuffix("\""), "\(word)")
-                return String(word.dropFirst().dropLast())
-            }
-            .joined(separator: " ")
-    }
-
-    @Test("The commands of the recipes for fastlane and Gradle record a release once")
-    func fastlaneAndGradle() async throws {
-        try await TestDatabase.current.edit("INSERT INTO apps (bundle) VALUES ('com.example.doto')")
-        let stand = "#!/bin/bash\nexec \"$VERSIONGATE\" \"$@\"\n"
-        let lane = try words(
-            of: "sh(", in: "Fastfile",
-            ["BUNDLE": "com.example.doto", "get_version_number": "1.2", "get_build_number": "42"]
-        )
-        try await expectOneRelease("versiongate", stand, lane, "ios 1.2 42 15 f\n")
-        let task = try words(
-            of: "commandLine(",
-            in: "play-publisher.gradle.kts",
+    @Test("The jobs for GitLab and Bitrise record the release of their tag once")
+    func gitLabAndBitrise() async throws {
+        let job = try #require(try Yams.load(yaml: try recipe("gitlab-ci.yml")) as? [String: Any])["record-release"]
+        let gitLab = try #require(((job as? [String: Any])?["script"] as? [String])?.first)
+        let file = try #require(try Yams.load(yaml: try recipe("bitrise.yml")) as? [String: Any])
+        let workflow = (file["workflows"] as? [String: Any])?["record-release"] as? [String: Any]
+        let step = (workflow?["steps"] as? [[String: Any]])?.first?["script@1"] as? [String: Any]
+        let bitrise = try #require((step?["inputs"] as? [[String: Any]])?.first?["content"] as? String)
+        try await expectReleases(
             [
-                "release.applicationId": "com.example.doto", "release.versionName": "1.2",
-                "\"${release.versionCode}\"": "42",
-            ]
+                "CI_COMMIT_TAG=v1.2 CI_PIPELINE_URL=https://gitlab.com/a/b\n\(gitLab)",
+                "BITRISE_GIT_TAG=1.3 BITRISE_BUILD_NUMBER=42 BITRISE_BUILD_URL=https://app.bitrise.io/b\n\(bitrise)",
+            ], "ios 1.2 15 f, ios 1.3 42 15 f"
         )
-        try await expectOneRelease("versiongate", stand, task, "ios 1.2 42 15 f, android 1.2 42 8 t\n")
+    }
+
+    @Test("The lanes for fastlane record a release, one that is staged, and the end of that, each once")
+    func fastlane() async throws {
+        let file = try recipe("Fastfile")
+        let command = try #require(file.firstMatch(of: #/sh\(([\s\S]*?), log: false\)/#)).output.1
+            .replacing(#/JSON.generate\(.*\)/#, with: "\"$RELEASE\"").replacing("\",", with: "\"")
+            .replacing(#/#\{ENV.fetch\('(\w+)'\)\}/#) { "$\($0.output.1)" }.replacing("\n", with: " ")
+        let values = [
+            "get_version_number": "\"1.2\"", "get_build_number": "\"42\"", "options[:version]": "\"1.2\"",
+            "options[:build].to_s": "\"42\"",
+        ]
+        let lanes = file.matches(of: #/record\(\{(.*) \}\)/#).map { lane in
+            let members = values.reduce(String(lane.output.1)) { $0.replacing($1.key, with: $1.value) }
+            let named = members.replacing(#/(\w+): /#) { "\"\($0.output.1)\": " }
+            return "{\"bundle\": \"com.example.doto\",\(named)}"
+        }
+        #expect(lanes.count == 3)
+        try await expectReleases(lanes.map { "RELEASE='\($0)'; \(command)" }, "ios 1.2 42 15 f, android 1.2 42 8 f")
+    }
+
+    @Test("The task for Gradle records a release once")
+    func gradle() async throws {
+        let file = try recipe("play-publisher.gradle.kts")
+        let list = try #require(file.firstMatch(of: #/commandLine\(([\s\S]*?)\n    \)/#)).output.1
+        let values = [
+            "$url": "$VERSIONGATE_URL", "$token": "$VERSIONGATE_TOKEN", "${release.applicationId}": "com.example.doto",
+            "${release.versionName}": "1.2", "${release.versionCode}": "42",
+        ]
+        let words = list.matches(of: #/"""([\s\S]*?)"""|"([^"]*)"/#).map { word in
+            let text = values.reduce(String(word.output.1 ?? word.output.2 ?? "")) {
+                $0.replacing($1.key, with: $1.value)
+            }
+            return "\"\(text.replacing("\"", with: "\\\""))\""
+        }
+        try await expectReleases([words.joined(separator: " ")], "android 1.2 42 8 t")
     }
 
     @Test("A chat hears of each change once, also of those while nobody told it, and again of one that it refused")

@@ -27,6 +27,8 @@ package struct CheckServerBootstrap {
     package var tls: CurrentTLSCertificate?
     /// Signs lockouts; nil: nothing does.
     package var lockoutKey: CurrentLockoutKey?
+    /// Records the releases that pipelines send; nil: there is nothing at their path.
+    package var releases: SentRelease.Recorder?
     /// Runs long work outside the event loops, one at a time.
     package var runLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void = {
         DispatchQueue.global(qos: .utility).async(execute: $0)
@@ -58,7 +60,8 @@ package struct CheckServerBootstrap {
         let later = LaterAnswers(timeout: limits.documentTimeout, clock: clock, run: runLongWork)
         let sources = AnswerSources(
             policy: policy, documents: FeedDocuments(later: later),
-            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: allowedOrigins, clock: clock
+            signatures: lockoutKey.map { LockoutSignatures($0) }, origins: allowedOrigins, releases: releases,
+            clock: clock
         )
         let eventLoops = Array(eventLoopGroup.makeIterator())
         var loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>] = [:]

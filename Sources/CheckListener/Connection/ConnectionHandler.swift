@@ -30,8 +30,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let connection: ConnectionHeader
         /// When it arrived.
         let arrival: Timestamp
-        /// The answer if the right one is not there in time.
-        let ifLate: Response
+        let answer: LaterAnswer
     }
 
     /// How far the shutdown of the server is.
@@ -101,7 +100,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.place = place
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(limits: loop.limits, origins: loop.sources.origins)
+        reader = RequestReader(
+            limits: loop.limits, origins: loop.sources.origins, takesReleases: loop.sources.releases != nil
+        )
         deadline = loop.timeouts.deadline(for: .head)
     }
 
@@ -280,7 +281,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
         stage = .waiting(
             WaitingRequest(
-                number: number, label: request, connection: connection, arrival: loop.batch.time, ifLate: answer.ifLate
+                number: number, label: request, connection: connection, arrival: loop.batch.time, answer: answer
             )
         )
         let isMade = answer.begin { response in
@@ -293,7 +294,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             return
         }
         updateReading()
-        enter(.document)
+        enter(answer.phase)
     }
 
     private func received(_ response: Response, to number: Int) {
@@ -335,7 +336,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard !isUnread else { return }
         switch stage {
         case .reading: enter(reader.isInBody ? .body : unreadRequests.readableBytes > 0 ? .head : .idle)
-        case .waiting: enter(.document)
+        case .waiting(let request): enter(request.answer.phase)
         case .ending, .closed: return
         }
         readOn()
@@ -390,8 +391,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     func deadlineExpired() {
         if case .closed = stage { return }
         switch phase {
-        case .document:
-            if case .waiting(let request) = stage { received(request.ifLate, to: request.number) }
+        case .document, .release:
+            if case .waiting(let request) = stage { received(request.answer.ifLate, to: request.number) }
         case .unread: close(.unreadTimeout)
         case .lingering: close(nil)
         case .idle: close(.idleTimeout)

@@ -10,6 +10,8 @@ enum ConnectionPhase: Int, CaseIterable {
     case idle
     /// An answer that is made off the event loop.
     case document
+    /// A release that is recorded.
+    case release
     /// For the client to read its responses.
     case unread
     /// For the client to close a connection that the server has ended.

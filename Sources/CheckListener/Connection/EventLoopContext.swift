@@ -11,6 +11,8 @@ struct AnswerSources: Sendable {
     var signatures: LockoutSignatures?
     /// The other origins whose pages may read answers; nil: none.
     var origins: AllowedOrigins?
+    /// Records the releases that pipelines send; nil: there is nothing at their path.
+    var releases: SentRelease.Recorder?
     /// The time of a check.
     let clock: @Sendable () -> Timestamp
 }

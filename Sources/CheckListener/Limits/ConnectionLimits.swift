@@ -55,6 +55,7 @@ package struct ConnectionLimits: Sendable, Hashable {
         case .body: bodyTimeout
         case .idle: idleTimeout
         case .document: documentTimeout
+        case .release: SentRelease.timeout
         case .unread: unreadTimeout
         case .lingering: Self.lingeringTimeout
         }

@@ -42,6 +42,7 @@ package struct RequestKind: Hashable, Sendable {
         case feed = "/v1/feeds"
         case lookup = "/lookup"
         case gate = "/v1/gate"
+        case releases = "/v1/releases"
         case other = "other"
     }
 

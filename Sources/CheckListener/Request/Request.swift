@@ -16,6 +16,8 @@ struct Request {
         case gate(GateRequest)
         /// The question of a browser whether a page of another origin may ask.
         case preflight
+        /// A release to record: who sends it, and the body if it came in chunks.
+        indirect case release(token: String?, chunks: [UInt8]?)
         /// What cannot be answered, and why.
         case refused(RequestFault)
     }
@@ -69,11 +71,13 @@ extension Request.Route {
     init(_ method: String, _ target: RequestTarget, values: (StaticString) -> [String]) {
         switch (target.path, method) {
         case (nil, _):
-            self = .refused(RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check."))
+            self = .refused(.notFound)
         case (.check, "POST"): self = .checkBody(.standard)
         case (.check, "GET"), (.check, "HEAD"): self = .checkQuery
         case (.legacyCheck, "POST"): self = .checkBody(.legacy)
         case (.gate, "GET"), (.gate, "HEAD"): self = .gate(GateRequest(target.query, values: values))
+        case (.releases, "POST"):
+            self = .release(token: SentRelease.token(in: values("authorization")), chunks: nil)
         case (.feed(let subject), "GET"), (.feed(let subject), "HEAD"):
             self = .feed(FeedRequest(subject, target, values: values))
         case (let path?, _):
@@ -86,10 +90,10 @@ extension Request.Route {
         }
     }
 
-    /// Whether what is sent is read as a check.
-    var isCheck: Bool {
+    /// Whether what is sent is read.
+    var readsContent: Bool {
         switch self {
-        case .checkBody, .chunkedCheckBody, .checkQuery: true
+        case .checkBody, .chunkedCheckBody, .checkQuery, .release: true
         case .feed, .gate, .preflight, .refused: false
         }
     }
@@ -105,7 +109,7 @@ extension RequestTarget.Path {
     fileprivate var methods: String {
         switch self {
         case .check: "GET, HEAD, POST"
-        case .legacyCheck: "POST"
+        case .legacyCheck, .releases: "POST"
         case .gate, .feed: "GET, HEAD"
         }
     }

@@ -26,6 +26,11 @@ final class RequestFault: Error, Hashable {
         RequestFault(.badRequest, detail)
     }
 
+    /// A path that leads nowhere.
+    static var notFound: RequestFault {
+        RequestFault(.notFound, "There is nothing at this path; checks go to /v1/check.")
+    }
+
     /// A part of a request that did not come in its time.
     static func tookTooLong(_ part: String) -> RequestFault {
         RequestFault(.requestTimeout, "The \(part) of the request took too long.")

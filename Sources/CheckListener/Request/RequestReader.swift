@@ -31,12 +31,13 @@ struct RequestReader {
 
     private let limits: RequestLimits
     private let origins: AllowedOrigins?
+    private let takesReleases: Bool
     private var part: Part?
 
     /// Creates the reader of a connection.
-    init(limits: ConnectionLimits, origins: AllowedOrigins? = nil) {
+    init(limits: ConnectionLimits, origins: AllowedOrigins? = nil, takesReleases: Bool = true) {
         self.limits = RequestLimits(limits)
-        self.origins = origins
+        (self.origins, self.takesReleases) = (origins, takesReleases)
     }
 
     /// Whether the body is what is missing of a request.
@@ -81,7 +82,7 @@ struct RequestReader {
         if let fault = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
             return .malformed(fault, .malformedRequest)
         }
-        var request = head.request(in: bytes, origins)
+        var request = head.request(in: bytes, origins, takesReleases: takesReleases)
         let framing = head.fields.meaning.framing
         if case .refused = request.route, framing.hasBody {
             request.keepsConnection = false
@@ -109,12 +110,19 @@ struct RequestReader {
                 part = .body(head, framing)
                 return .incomplete
             }
-            if case .checkBody = head.route { request.input = start..<request.length }
+            switch head.route {
+            case .checkBody, .release: request.input = start..<request.length
+            default: break
+            }
         case .chunks(var chunks):
             switch chunks.read(bytes, from: start) {
             case .whole:
                 request.length = start + chunks.length
-                if case .checkBody(let shape) = head.route { request.route = .chunkedCheckBody(shape, chunks.content) }
+                switch head.route {
+                case .checkBody(let shape): request.route = .chunkedCheckBody(shape, chunks.content)
+                case .release(let token, _): request.route = .release(token: token, chunks: chunks.content)
+                default: break
+                }
             case .incomplete:
                 part = .body(head, .chunks(chunks))
                 return .incomplete
@@ -199,15 +207,20 @@ private struct RequestHead {
     }
 
     /// The request that it begins, where it can be read in one way.
-    func request(in bytes: UnsafeRawBufferPointer, _ origins: AllowedOrigins?) -> Request {
-        let (method, target) = (bytes.text(line.method), RequestTarget(bytes.text(line.target)))
+    func request(
+        in bytes: UnsafeRawBufferPointer,
+        _ origins: AllowedOrigins?,
+        takesReleases: Bool
+    ) -> Request {
+        let method = bytes.text(line.method)
+        let target = RequestTarget(bytes.text(line.target), takesReleases: takesReleases)
         let label = RequestLabel(
             route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other,
             origin: origins?.match(target.kind, fields, in: bytes) ?? .nothing
         )
         let (meaning, values) = (fields.meaning, { (name: StaticString) in fields.values(of: name, in: bytes) })
         var route = label.isPreflight ? .preflight : Request.Route(method, target, values: values)
-        if meaning.marks.contains(.encoding), route.isCheck {
+        if meaning.marks.contains(.encoding), route.readsContent {
             let encoding = RequestFault.excerpt(values("content-encoding").joined(separator: ", ")[...])
             let detail = "The body has the content encoding \"\(encoding)\"; send it unencoded."
             route = .refused(RequestFault(.unsupportedMediaType, detail, header: ("Accept-Encoding", "identity")))

@@ -7,6 +7,7 @@ struct RequestTarget {
         case check
         case legacyCheck
         case gate
+        case releases
         case feed(FeedSubject)
     }
 
@@ -19,7 +20,9 @@ struct RequestTarget {
 
     /// Takes a target apart that is in origin form or absolute form
     /// ([RFC 9112, 3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)).
-    init(_ target: String) {
+    ///
+    /// - Parameter takesReleases: Whether there is something at the path of releases.
+    init(_ target: String, takesReleases: Bool = true) {
         text = target
         var rest = target[...]
         if !target.utf8.starts(with: "/".utf8), let authority = Self.startOfAuthority(target) {
@@ -29,10 +32,10 @@ struct RequestTarget {
                 .map { afterScheme[$0...] } ?? ""
         }
         if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            path = Path(String(rest[..<mark]))
+            path = Path(String(rest[..<mark]), takesReleases)
             query = rest[rest.utf8.index(after: mark)...]
         } else {
-            path = Path(String(rest))
+            path = Path(String(rest), takesReleases)
             query = ""
         }
     }
@@ -43,6 +46,7 @@ struct RequestTarget {
         case .check: .check
         case .legacyCheck: .legacyCheck
         case .gate: .gate
+        case .releases: .releases
         case .feed(.format), .feed(.template): .feed
         case .feed(.lookup): .lookup
         case nil: .other
@@ -63,12 +67,14 @@ extension RequestTarget.Path {
         "/v1/check": .check,
         "/tables/vLoadMessages": .legacyCheck,
         "/v1/gate": .gate,
+        "/v1/releases": .releases,
         "/lookup": .feed(.lookup(country: nil)),
     ]
 
     /// Where a path leads.
-    fileprivate init?(_ path: String) {
+    fileprivate init?(_ path: String, _ takesReleases: Bool) {
         guard let known = Self.fixed[path] ?? FeedSubject(path: path).map({ .feed($0) }) else { return nil }
+        if case .releases = known, !takesReleases { return nil }
         self = known
     }
 }

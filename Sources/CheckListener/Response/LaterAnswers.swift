@@ -6,6 +6,8 @@ import UpdatePolicy
 ///
 /// Its connection waits for it until a deadline, and answers with ``ifLate`` then, or where there is no room.
 struct LaterAnswer: Sendable {
+    /// What the connection waits for, which says for how long.
+    var phase = ConnectionPhase.document
     /// The answer where the making has no room, or takes too long.
     let ifLate: Response
     /// Begins to make it, and is given what it is handed to, at most once and on any thread; `false` where there is no room.

@@ -7,12 +7,13 @@ struct Responder: ~Copyable {
     private let recorder: CheckRecorder?
     private let signatures: LockoutSignatures?
     private let documents: FeedDocuments
+    private let releases: SentRelease.Recorder?
     private var client = Client()
     private(set) var answer = Answer()
 
     init(_ sources: AnswerSources, _ recorder: CheckRecorder?) {
         self.recorder = recorder
-        (signatures, documents) = (sources.signatures, sources.documents)
+        (signatures, documents, releases) = (sources.signatures, sources.documents, sources.releases)
     }
 
     /// Answers a request.
@@ -34,6 +35,8 @@ struct Responder: ~Copyable {
         case .feed(let feed): return documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
         case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
+        case .release(let token, let chunks):
+            return record(SentRelease(token: token, body: chunks ?? Array(bytes[request.input])))
         case .refused(let fault): return .now(.problem(fault))
         }
     }
@@ -121,6 +124,13 @@ struct Responder: ~Copyable {
         }
         let isListed = answer.bundle != nil
         return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now) }
+    }
+
+    // MARK: Releases
+
+    private func record(_ release: SentRelease) -> Outcome {
+        guard let releases else { return .now(.problem(.notFound)) }
+        return .later(LaterAnswer(release, recorder: releases))
     }
 
     // MARK: Gates

@@ -6,11 +6,6 @@ import UpdatePolicy
 
 /// Writes counts from the recorders to the database, over its own connection.
 actor CountDelivery {
-    private struct TooSlow: Error, CustomStringConvertible {
-        let limit: Duration
-        var description: String { "the database did not take them within \(limit)" }
-    }
-
     private let state: ServerState
     private let counting: CheckCounting
     private var connection: PostgresConnection?
@@ -79,7 +74,7 @@ actor CountDelivery {
         let blow = Mutex<CountStore.Blow?>(nil)
         let isCommitted = Atomic(false)
         do {
-            try await run(within: limit) {
+            try await withTimeLimit(limit) {
                 let connection = try await self.connected()
                 try await self.countUnanswered(over: connection)
                 try await connection.transaction { session in
@@ -135,7 +130,7 @@ actor CountDelivery {
         // All of the batch was sent, and nothing but the commit is left.
         let isSent = Atomic(false)
         do {
-            try await run(within: limit) {
+            try await withTimeLimit(limit) {
                 let connection = try await self.connected()
                 try await connection.transaction { session in
                     try CountStore.add(batch, session)
@@ -149,18 +144,6 @@ actor CountDelivery {
         }
     }
 
-    private func run(within limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await work() }
-            tasks.addTask {
-                try await Task.sleep(for: limit)
-                throw TooSlow(limit: limit)
-            }
-            defer { tasks.cancelAll() }
-            try await tasks.next()
-        }
-    }
-
     /// Notes that this server is there. Nothing depends on it, so a failure is nobody's concern.
     private func noteServer(within limit: Duration) async {
         guard let revision = state.policy.current?.revision,
@@ -171,7 +154,7 @@ actor CountDelivery {
         lastSighting = .now
         let name = state.policy.status.serverName
         do {
-            try await run(within: limit) {
+            try await withTimeLimit(limit) {
                 let connection = try await self.connected()
                 try await ServerHeartbeat.note(name, revision: revision, over: connection)
             }

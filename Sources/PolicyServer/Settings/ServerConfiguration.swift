@@ -30,6 +30,8 @@ package struct ServerConfiguration: Sendable {
     package var stateDirectory: String?
     /// The path of the brake; nil: it is in the folder of the state.
     var brakeFile: String?
+    /// Whether tokens may record releases; else there is nothing at their path.
+    var takesReleases = false
     /// The file of the key that signs lockouts; nil: they are not signed.
     var lockoutKey: LockoutKeyFile?
     /// The interval at which counts of checks are written to the database; nil: checks are not counted.

@@ -56,6 +56,10 @@ extension Setting {
             "brakeFile", option: "file", "While this file exists, lockouts are sent as plain messages.",
             note: "See [The brake](Operations.md#the-brake) in Operations.", default: "brake in the state folder"
         ) { $1.brakeFile = $0 },
+        .flag(
+            "releaseTokens", \.takesReleases, "Record the releases that pipelines send with a token, at /v1/releases.",
+            note: "See [Releases](HTTP.md#releases) in HTTP."
+        ),
         .seconds(
             "drainSeconds", \.drainDuration, in: 0...3_600, option: "seconds",
             "How long /ready answers 503 before a shutdown begins, so that load balancers notice."

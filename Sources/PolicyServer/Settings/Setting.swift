@@ -83,6 +83,18 @@ extension Setting {
         }
     }
 
+    /// What is off unless it is asked for; the option has no value.
+    static func flag(_ name: String, _ path: Path<Bool>, _ help: String, note: String) -> Setting {
+        Setting(name, option: "on", help, note: note, default: "off", range: "on, off") {
+            text,
+            configuration throws(ConfigurationError) in
+            guard ["on", "off"].contains(text) else {
+                throw ConfigurationError(" is \"\(text)\"; it must be on or off")
+            }
+            configuration[keyPath: path] = text == "on"
+        }
+    }
+
     static func choice<Value: CaseIterable & RawRepresentable<String> & Sendable>(
         _ name: String,
         _ path: Path<Value>,

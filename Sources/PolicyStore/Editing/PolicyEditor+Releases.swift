@@ -10,38 +10,16 @@ extension PolicyEditor {
         version: String,
         _ values: [ColumnValue<Release>]
     ) throws -> PresentRelease? {
-        func isLike(_ value: ColumnValue<Release>) -> String {
-            let (present, given) = ("r.\(value.name)", "given.\(value.name)")
-            switch value.type {
-            case .version: return "version_compare(\(present), \(given)) = 0"
-            case .texts: return "\(present) @> \(given) AND \(present) <@ \(given)"
-            default: return "\(present) = \(given)"
-            }
-        }
-        let another = values.compactMap { value in
-            switch value.name {
-            case "build": "AND coalesce(\(isLike(value)), true)"
-            case "regions": "AND coalesce(r.regions && given.regions, true)"
-            default: nil
-            }
-        }
-        let columns = values.enumerated().map { place, value in
-            "(\(place), '\(value.name)', \(isLike(value)), to_jsonb(r.\(value.name)) #>> '{}', to_jsonb(given.\(value.name)) #>> '{}')"
+        let given = [("bundle", bundle), ("platform", platform), ("version", version)].map {
+            ($0, JSONValue.string($1))
         }
         return try session.query(
             """
-            SELECT r.id, r.withdrawn_at, coalesce(json_agg(json_build_object(
-                'name', v.name, 'before', v.present, 'after', v.given) ORDER BY v.place
-            ) FILTER (WHERE v.name IS NOT NULL), '[]') AS differences
-            FROM public.releases AS r
-                CROSS JOIN LATERAL jsonb_populate_record(NULL::public.releases, $4::text::jsonb) AS given
-                LEFT JOIN LATERAL (VALUES \((columns + ["(NULL, NULL, true, NULL, NULL)"]).joined(separator: ", ")))
-                    AS v (place, name, is_like, present, given) ON v.is_like IS NOT TRUE
-            WHERE lower(r.bundle COLLATE "C") = lower($1 COLLATE "C") AND r.platform = $2
-                AND version_compare(r.version, $3) = 0 \(another.joined(separator: " "))
-            GROUP BY r.id ORDER BY count(v.name), r.id
+            SELECT (p.release).id, (p.release).withdrawn_at, p.differences FROM versiongate_internal.present_release(
+                jsonb_populate_record(NULL::public.releases, $1::text::jsonb)
+            ) AS p
             """,
-            [bundle, Platform(platform).name, version, JSONValue.object(values.map { ($0.name, $0.json) }).text]
+            [JSONValue.object(given + values.map { ($0.name, $0.json) }).text]
         ).rows(as: PresentRelease.self).first
     }
 

@@ -148,14 +148,16 @@ struct SettingOptions: ParsableArguments {
     @Option(help: .setting("tlsKey"), completion: .file()) var tlsKey: String?
     @Option(help: .setting("lockoutKey"), completion: .file()) var lockoutKey: String?
     @Option(help: .setting("brakeFile"), completion: .file()) var brakeFile: String?
+    @Flag(help: .setting("releaseTokens")) var releaseTokens = false
     @Option(help: .setting("drainSeconds")) var drainSeconds: String?
     @Option(help: .setting("logFormat")) var logFormat: String?
     @Option(help: .setting("logLevel")) var logLevel: String?
 
     /// A setting as it was written; nil where it is not set. Options win over the environment.
     func value(_ setting: Setting) -> String? {
-        let option = Mirror(reflecting: self).children.first { $0.label == "_\(setting.name)" }
-        return (option?.value as? Option<String?>)?.wrappedValue
+        let option = Mirror(reflecting: self).children.first { $0.label == "_\(setting.name)" }?.value
+        let isOn = (option as? Flag<Bool>)?.wrappedValue == true
+        return (option as? Option<String?>)?.wrappedValue ?? (isOn ? "on" : nil)
             ?? ProcessInfo.processInfo.environment[setting.variable]
     }
 }

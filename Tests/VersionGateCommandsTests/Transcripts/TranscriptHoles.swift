@@ -66,6 +66,7 @@ struct TranscriptHoles: Sendable {
         if cut.contains("\"clock_offset\"") {
             cut = cut.replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")
         }
+        if cut.contains("vgr_") { cut = cut.replacing(#/\bvgr_[0-9A-Za-z]{43}\b/#, with: "{token}") }
         if cut.contains("process ") { cut = cut.replacing(#/\bprocess \d+\b/#, with: "process {n}") }
         return cut.replacing("(\(NSUserName()))", with: "({user})").replacing("|\(NSUserName())|", with: "|{user}|")
     }

@@ -1,6 +1,6 @@
 -- The roles, and all that they may do:
 --
--- versiongate_server   reads the policy, writes counts, notes that it is there, and has fuses blow
+-- versiongate_server   reads the policy, writes counts, notes that it is there, has fuses blow, and records releases for tokens
 -- versiongate_viewer   reads everything
 -- versiongate_brake    reads everything, and calls what can only take messages and lockouts away
 -- versiongate_planner  reads everything, edits the policy and cannot commit it
@@ -106,7 +106,9 @@ BEGIN
               ('SELECT', 'recent_checks, recorded_rows', roles[2:]),
               ('SELECT', to_regclass('versiongate_internal.schema_migrations')::text, roles),
               ('INSERT, UPDATE, DELETE', counts, '{versiongate_server}'),
-              ('INSERT, UPDATE, DELETE', policy, '{versiongate_planner,versiongate_admin}')
+              ('INSERT, UPDATE, DELETE', policy, '{versiongate_planner,versiongate_admin}'),
+              ('SELECT (name, bundle, platforms, made_by, made_at)', 'release_tokens', roles[2:]),
+              ('INSERT (name, hash, bundle, platforms), DELETE', 'release_tokens', '{versiongate_admin}')
           ) AS r(what, objects, roles)
          WHERE r.objects IS NOT NULL
     LOOP
@@ -138,7 +140,7 @@ BEGIN
           FROM pg_proc AS p,
                (VALUES
                    ('server', '{schema_faults,blow_fuses,apps_changed_since,history_has,version_key,fuse_status,
-                       lockout_shares,note_server,rollout_at}'::text[]),
+                       lockout_shares,note_server,rollout_at,record_release}'::text[]),
                    ('viewer', '{}'),
                    ('brake', '{brake_rule,brake_app,rehearse_edits}'),
                    ('planner', '{hold_rule,resume_rule,undo_change,rehearse_edits,blow_fuses}'),
