@@ -39,12 +39,15 @@ package enum AcceptedValues: Sendable, Hashable {
         }
     }
 
-    /// Two conditions on one attribute as one: the texts of both, or what is in both ranges; `nil` where they are of two kinds.
+    /// Two conditions on one attribute as one: the texts of both, or what is in both ranges.
+    ///
+    /// - Returns: `nil` where they are of two kinds, or a range is of several, which a space cannot join.
     package func joined(with other: AcceptedValues) -> AcceptedValues? {
         switch (self, other) {
         case (.among(let texts), .among(let others)): .among(texts + others)
         case (.not(let texts), .not(let others)): .not(texts + others)
-        case (.range(let range), .range(let other)): .range(UTF8Text("\(range) \(other)"))
+        case (.range(let range), .range(let other)) where !"\(range)\(other)".contains("|"):
+            .range(UTF8Text("\(range) \(other)"))
         default: nil
         }
     }

@@ -311,7 +311,7 @@ struct RuleOptions: ParsableArguments {
             let first = attributes.first { UTF8Text($0.name) == UTF8Text(attribute.name) }
             guard first?.values.joined(with: attribute.values) == nil else { continue }
             throw ValidationError(
-                "--attribute \(attribute.name): values with =, values with != and a range cannot be joined; give one of the three."
+                "--attribute \(attribute.name): values with =, values with != and a range cannot be joined; give one of the three, and a range with || once."
             )
         }
     }
