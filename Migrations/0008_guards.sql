@@ -568,7 +568,7 @@ BEGIN
     PERFORM warn(w) FROM used_key_warnings(edits) AS w WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
     PERFORM warn(w) FROM stale_translation_warnings(edits) AS w WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
     PERFORM warn(w) FROM stopped_ramp_warnings(edits) AS w WHERE 'rollout_steps' = ANY (edited_tables);
-    PERFORM warn(w) FROM lost_link_warnings(edits) AS w WHERE edited_tables && '{releases,store_links}';
+    PERFORM warn(w) FROM lost_row_warnings(edits) AS w WHERE edited_tables && '{releases,store_links}';
     PERFORM warn(w) FROM new_lockout_warnings(lockout_edits) AS w WHERE lockout_edits <> '{}';
     PERFORM warn(w) FROM new_text_size_warnings(edits) AS w WHERE edited_tables && '{rules,rule_texts}';
     PERFORM warn(w) FROM mass_edit_warnings(edits) AS w WHERE undone IS NULL;

@@ -16,8 +16,8 @@ AS $$
      LIMIT 100
 $$;
 
--- Where releases came, or store links went. Of a rule that is new its own warnings tell it.
-CREATE FUNCTION versiongate_internal.lost_link_warnings(edits row_edit[]) RETURNS SETOF warning
+-- Where releases came or went, or store links went. Of a rule that is new its own warnings tell it.
+CREATE FUNCTION versiongate_internal.lost_row_warnings(edits row_edit[]) RETURNS SETOF warning
     LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
@@ -33,13 +33,31 @@ DECLARE
     );
 BEGIN
     RETURN QUERY
+    -- The greatest release of each platform that users could get before: a target that it reached did not wait.
+    WITH greatest AS MATERIALIZED (
+        SELECT old.bundle, old.platform, (array_agg(k.version ORDER BY k.version DESC))[1] AS version
+          FROM unnest(edits) AS n
+         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS old
+         CROSS JOIN LATERAL (SELECT version_key(old.version)) AS k(version)
+         WHERE n.table_name = 'releases' AND n.before IS NOT NULL AND NOT is_withdrawn(old, clock_timestamp())
+         GROUP BY old.bundle, old.platform
+    )
     SELECT w.*
       FROM rules AS r
-     CROSS JOIN LATERAL link_warnings(r) AS w
-     WHERE places <> '{}' AND r.enabled AND r.lockout AND w.words = ANY (places)
-       AND r.key NOT IN (
-           SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
-       )
+     CROSS JOIN LATERAL (
+         SELECT l.* FROM link_warnings(r) AS l WHERE places <> '{}' AND r.lockout AND l.words = ANY (places)
+          UNION ALL
+         SELECT t.*
+           FROM target_warnings(r) AS t
+          WHERE EXISTS (
+                    SELECT FROM greatest AS g
+                     WHERE g.bundle = r.bundle AND (r.platforms IS NULL OR g.platform = ANY (r.platforms))
+                       AND g.version >= version_key(r.target)
+                )
+     ) AS w
+     WHERE r.enabled AND r.key NOT IN (
+               SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
+           )
      ORDER BY r.key, w.warning
      LIMIT 20;
 END
