@@ -64,8 +64,14 @@ extension RuleGroupCompiler {
             let compiledAttributes = zip(attributes.byName, ranges.attributes).map { attribute, intervals in
                 let name = UInt32(scales.attributeNames.index(of: attribute.name) ?? 0)
                 if attribute.values.range != nil {
-                    let ranks = pools.intervals.appendRun(intervals.map(scales.attributeVersions.ranks))
-                    return CompiledAttribute(name: name, onlyValue: CompiledAttribute.range, values: ranks)
+                    let place = name + UInt32(scales.attributeNames.count)
+                    let ranks = intervals.map(scales.attributeVersions.ranks)
+                    if ranks.count == 1 {
+                        let interval = PoolRange(start: ranks[0].lower, count: ranks[0].upper)
+                        return CompiledAttribute(name: place, onlyValue: CompiledAttribute.interval, values: interval)
+                    }
+                    let range = pools.intervals.appendRun(ranks)
+                    return CompiledAttribute(name: place, onlyValue: CompiledAttribute.range, values: range)
                 }
                 let indexes = attribute.values.texts.compactMap { scales.attributeValues.index(of: $0.string) }
                 let values = Set(indexes).sorted().map { UInt32($0) }

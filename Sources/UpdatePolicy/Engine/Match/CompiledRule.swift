@@ -91,18 +91,22 @@ struct PoolRange: Sendable {
 }
 
 struct CompiledAttribute: Sendable {
-    /// The index of its name on the scale of names.
+    /// The index of its name on the scale of names; of a range one behind these, where a check has it as a version.
     let name: UInt32
 
     /// The index of the value where one alone is accepted, as mostly.
     let onlyValue: UInt32
 
-    /// Where the listed values are, or the intervals of a range.
+    /// Where the listed values are, or the intervals of a range; a range of one interval is here itself.
     let values: PoolRange
 
-    /// What stands in place of the only value where there are several, where all but some are accepted, and of a range.
-    static let several = UInt32.max - 3
-    static let not = UInt32.max - 2
+    var interval: RankInterval { RankInterval(lower: values.start, upper: values.count) }
+
+    /// What stands in place of the only value where there are several, where all but some are accepted, of a range of one
+    /// interval, and of one of several.
+    static let several = UInt32.max - 4
+    static let not = UInt32.max - 3
+    static let interval = UInt32.max - 2
     static let range = UInt32.max - 1
 }
 

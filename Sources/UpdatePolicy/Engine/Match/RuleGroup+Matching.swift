@@ -93,7 +93,8 @@ extension RuleGroup {
     func verdict(ofAttributes rule: CompiledRule, _ facts: CheckFacts) -> Verdict {
         rule.attributes.indices.map { index in
             let attribute = pools.attributes[index]
-            let isKnown = facts.values[Int(attribute.name)] != AttributeValues.notSent
+            let name = Int(attribute.name) % scales.attributeNames.count
+            let isKnown = facts.values[name] != AttributeValues.notSent
             return isKnown ? Verdict(accepts(attribute, facts)) : .unknown
         }.min() ?? .met
     }
@@ -106,7 +107,8 @@ extension RuleGroup {
         case CompiledAttribute.several: return isListed(value, in: attribute.values.indices)
         case CompiledAttribute.not:
             return value == AttributeValues.notSent || !isListed(value, in: attribute.values.indices)
-        default: return holds(attribute.values, facts.values[Int(attribute.name) &+ scales.attributeNames.count])
+        case CompiledAttribute.interval: return attribute.interval.contains(value)
+        default: return holds(attribute.values, value)
         }
     }
 
@@ -216,6 +218,7 @@ struct CheckFacts {
             let rank = VersionScanner.key(of: value).map { scales.attributeVersions.rank(of: $0) }
             let place = name + scales.attributeNames.count
             values.set(rank ?? RankInterval.unreadable, for: place, of: scales.attributeCount)
+            traits &= ~ClientTraits.lacksAttribute(place)
         }
     }
 }
