@@ -19,7 +19,7 @@ struct SpecificationSession {
 
     /// Writes a policy, calls `body`, and takes everything back.
     ///
-    /// Rows that the database refuses are left out, and what depends on them.
+    /// Rows that the database refuses are left out, and what depends on them. Guards, which judge a commit, do not judge it.
     func withPolicy<Result>(
         _ policy: Policy,
         timeZone: String = "UTC",
@@ -31,9 +31,7 @@ struct SpecificationSession {
         }
     }
 
-    /// Writes a policy in one edit, calls `body`, and takes everything back; nil where the database refuses it.
-    ///
-    /// It is judged once, not with each row.
+    /// Writes a policy at once, calls `body`, and takes everything back; nil where the database refuses a row of it.
     func withWholePolicy<Result>(
         _ policy: Policy,
         timeZone: String,
@@ -41,7 +39,7 @@ struct SpecificationSession {
     ) throws -> Result? {
         try rollingBack(timeZone) {
             let script = PolicyScript(policy)
-            let statements = [script.consent] + script.rows.map(\.statement) + ["SET CONSTRAINTS ALL IMMEDIATE"]
+            let statements = ["SET CONSTRAINTS ALL IMMEDIATE", script.consent] + script.rows.map(\.statement)
             do throws(PostgresError) {
                 try session.execute((statements + script.withdrawals).joined(separator: ";"))
             } catch {
