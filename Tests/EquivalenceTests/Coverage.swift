@@ -42,7 +42,7 @@ struct Coverage: Sendable {
         }
         for row in answer.statuses {
             counts["status: \(row[1]?.string ?? "")", default: 0] += 1
-            if row[5]?.string.contains("its steps are held") == true { counts["held", default: 0] += 1 }
+            if row[5]?.string.contains("its steps have been held") == true { counts["held", default: 0] += 1 }
         }
         for row in answer.messages {
             if row[4] == "true" { counts["sent, a lockout", default: 0] += 1 }
