@@ -34,7 +34,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     -- The greatest release of each platform that users could get before: a target that it reached did not wait.
-    WITH greatest AS MATERIALIZED (
+    WITH former AS MATERIALIZED (
         SELECT old.bundle, old.platform, (array_agg(k.version ORDER BY k.version DESC))[1] AS version
           FROM unnest(edits) AS n
          CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS old
@@ -50,9 +50,9 @@ BEGIN
          SELECT t.*
            FROM target_warnings(r) AS t
           WHERE EXISTS (
-                    SELECT FROM greatest AS g
-                     WHERE g.bundle = r.bundle AND (r.platforms IS NULL OR g.platform = ANY (r.platforms))
-                       AND g.version >= version_key(r.target)
+                    SELECT FROM former AS f
+                     WHERE f.bundle = r.bundle AND (r.platforms IS NULL OR f.platform = ANY (r.platforms))
+                       AND f.version >= version_key(r.target)
                 )
      ) AS w
      WHERE r.enabled AND r.key NOT IN (
