@@ -64,15 +64,16 @@ package struct CheckServerBootstrap {
             clock: clock
         )
         let eventLoops = Array(eventLoopGroup.makeIterator())
-        var loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>] = [:]
+        var loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>)] = []
         for eventLoop in eventLoops {
             let context = EventLoopContext(
                 eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: limits,
                 statistics: statistics.makeEventLoopStatistics(),
                 unreadBytes: limits.bufferedBytesOfAll / eventLoops.count
             )
-            loops[ObjectIdentifier(eventLoop)] = .makeBoxSendingValue(context, eventLoop: eventLoop)
+            loops.append((eventLoop, .makeBoxSendingValue(context, eventLoop: eventLoop)))
         }
+        let contexts = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0.context) })
         let admission = ConnectionAdmission(
             limits: limits, proxies: trustedProxies, statistics: statistics, eventLoopCount: eventLoops.count
         )
@@ -86,9 +87,8 @@ package struct CheckServerBootstrap {
                     try channel.pipeline.syncOperations.addHandler(AdmissionHandler(admission))
                 }
             }
-            .childChannelInitializer(childInitializer(loops, admission))
-        let channel = try await bind(bootstrap).get()
-        return CheckServer(channel: channel, loops: eventLoops.map { ($0, loops[ObjectIdentifier($0)]) })
+            .childChannelInitializer(childInitializer(contexts, admission))
+        return CheckServer(channel: try await bind(bootstrap).get(), loops: loops)
     }
 
     /// Sets what differs from swift-nio's defaults, at once: a list of options for the bootstrap costs five times as much.
@@ -113,14 +113,14 @@ package struct CheckServerBootstrap {
     private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
 
     private func childInitializer(
-        _ loops: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>],
+        _ contexts: [ObjectIdentifier: NIOLoopBoundBox<EventLoopContext>],
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
         return { [limits, tls] channel in
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
-                guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
+                guard let loop = contexts[ObjectIdentifier(channel.eventLoop)]?.value,
                     let place = admission.place(for: channel, on: loop)
                 else { throw ChannelError.ioOnClosedChannel }
                 let handler = ConnectionHandler(
@@ -148,15 +148,14 @@ package struct CheckServerBootstrap {
 /// A socket that answers checks.
 package struct CheckServer: Sendable {
     package let channel: any Channel
-    fileprivate let loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>?)]
+    fileprivate let loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>)]
 
     /// Takes no more connections, and ends those that there are after the requests in progress.
     package func close() async throws {
-        try await channel.close()
-        // What was accepted has its handler: its event loop was told before this.
-        let drains = loops.compactMap { eventLoop, context in
-            context.map { context in eventLoop.flatSubmit { context.value.drain() } }
-        }
+        // A socket that has failed is closed already; its connections end all the same.
+        try? await channel.close()
+        // Event loops run tasks in order, so each connection that was accepted has its handler by then.
+        let drains = loops.map { eventLoop, context in eventLoop.flatSubmit { context.value.drain() } }
         for drained in drains { try await drained.get() }
     }
 }
