@@ -61,29 +61,4 @@ struct ServerErrorTests {
         #expect(error?.sqlState?.rawValue == "22012")
         #expect(try await connection.query("SELECT to_regclass('a') IS NULL").value())
     }
-
-    @Test("A statement timeout of the server ends the statement and keeps the connection")
-    func statementTimeout() async throws {
-        var configuration = TestDatabase.current.configuration()
-        configuration.statementTimeout = .milliseconds(20)
-        let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
-        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT pg_sleep(600)") }
-        #expect(error?.code == .server)
-        #expect(error?.sqlState == .queryCanceled)
-        #expect(try await connection.query("SELECT 1").value() == 1)
-    }
-
-    @Test("A lock timeout of the server ends the wait for a lock")
-    func lockTimeout() async throws {
-        var configuration = TestDatabase.current.configuration()
-        configuration.lockTimeout = .milliseconds(20)
-        let waiter = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
-        let holder = try await TestDatabase.current.connect()
-        try await holder.execute("SELECT pg_advisory_lock(1)")
-        let error = await #expect(throws: PostgresError.self) {
-            try await waiter.execute("SELECT pg_advisory_lock(1)")
-        }
-        #expect(error?.sqlState == .lockNotAvailable)
-        await holder.close()
-    }
 }
