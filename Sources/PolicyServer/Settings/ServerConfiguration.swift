@@ -102,8 +102,8 @@ package struct ConfigurationError: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Reads a small file that a setting names.
-    static func reading(_ file: String, _ setting: String) throws(ConfigurationError) -> [UInt8] {
+    /// Reads a small file that a setting names; without the setting, what is wrong is to stand behind its names.
+    static func reading(_ file: String, _ setting: String = "") throws(ConfigurationError) -> [UInt8] {
         let limit = 1 << 20
         do {
             let bytes = try WholeFile.read(file, upTo: limit + 1, mustBeRegular: false).bytes
