@@ -36,9 +36,9 @@ struct FuseDeliveryTests {
         try await connection.query("SELECT count(*) FROM changes WHERE tool = 'fuse'").value(as: Int.self)
     }
 
-    /// Checks of a fleet, 100,000 an hour by a clock of its own, in which each server writes its counts every ten seconds.
+    /// Checks of a fleet, 100,000 an hour by a clock of its own, in which each server writes every ten seconds.
     ///
-    /// - Returns: When a fuse has blown, and how many clients were locked out wrongly until then; no seconds: none blew.
+    /// - Returns: When a fuse has blown, nil if none did, and how many clients were locked out wrongly until then.
     private static func run(
         _ servers: [CountingServer],
         seconds: Int,
