@@ -1,3 +1,4 @@
+import PolicyStore
 import Postgres
 import TestChecks
 import Testing

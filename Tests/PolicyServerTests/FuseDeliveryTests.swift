@@ -1,5 +1,6 @@
 import CheckListener
 import Foundation
+import Logging
 import PolicyStore
 import Postgres
 import Synchronization
@@ -16,9 +17,9 @@ import UpdatePolicy
 struct FuseDeliveryTests {
     private static func server(
         _ policy: CompiledPolicy,
-        _ database: @escaping @Sendable () -> PostgresConfiguration
+        database: PostgresConfiguration = TestDatabase.current.configuration(user: "versiongate_server")
     ) throws -> CountingServer {
-        try CountingServer(policy, clock: CountingServer.now, database: database)
+        try CountingServer(policy, clock: CountingServer.now) { database }
     }
 
     private static let example = """
@@ -77,15 +78,10 @@ struct FuseDeliveryTests {
     func blowsWithinHalfAMinute() async throws {
         var random = SeededGenerator()
         print("fleet: VERSIONGATE_SEED=\(random.seed) repeats this")
-        let database = TestDatabase.current
-        let owner = try await database.connect()
+        let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example)
-        var servers: [CountingServer] = []
-        for _ in 0..<2 {
-            servers.append(
-                try Self.server(try await Self.policy(owner)) { database.configuration(user: "versiongate_server") }
-            )
-        }
+        let policy = try await Self.policy(owner)
+        var servers = [try Self.server(policy), try Self.server(policy)]
         let calmSeconds = Trials.areLong ? 3_600 : 300
         let calm = try await Self.run(servers, seconds: calmSeconds, owner, using: &random)
         #expect(calm.seconds == nil && calm.lockedOut == 0)
@@ -108,14 +104,10 @@ struct FuseDeliveryTests {
     @Test("A fleet makes one edit, also where a server restarts meanwhile", .migratedDatabase)
     func makesOneEdit() async throws {
         var random = SeededGenerator()
-        let database = TestDatabase.current
-        let owner = try await database.connect()
+        let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
         let policy = try await Self.policy(owner)
-        var servers: [CountingServer] = []
-        for _ in 0..<2 {
-            servers.append(try Self.server(policy) { database.configuration(user: "versiongate_server") })
-        }
+        var servers = [try Self.server(policy), try Self.server(policy)]
         for number in 0..<600 { _ = try servers[number % 2].isLockedOut("1.1", &random) }
         // What one server has is not enough. It ends while the other one writes.
         let ending = servers[0]
@@ -123,7 +115,7 @@ struct FuseDeliveryTests {
         async let end: Void = ending.deliver(isLast: true)
         async let write: Void = other.deliver()
         _ = await (end, write)
-        servers[0] = try Self.server(policy) { database.configuration(user: "versiongate_server") }
+        servers[0] = try Self.server(policy)
         // It has not heard of the edit yet, nor has the other one.
         for number in 0..<1_200 { _ = try servers[number % 2].isLockedOut("1.1", &random) }
         await withTaskGroup(of: Void.self) { tasks in
@@ -155,7 +147,7 @@ struct FuseDeliveryTests {
             """
         )
         let isPatient = Atomic(false)
-        let server = try Self.server(try await Self.policy(owner)) {
+        let server = try CountingServer(try await Self.policy(owner), clock: CountingServer.now) {
             var configuration = database.configuration(user: "versiongate_server")
             if !isPatient.load(ordering: .relaxed) { configuration.responseTimeout = .seconds(2) }
             return configuration
@@ -210,18 +202,10 @@ struct FuseDeliveryTests {
     )
     func leavesOutBrakedServers() async throws {
         var random = SeededGenerator()
-        let database = TestDatabase.current
-        let owner = try await database.connect()
+        let owner = try await TestDatabase.current.connect()
         try await owner.execute(Self.example + "UPDATE rules SET versions = '<1.2', fuse = 60")
         let policy = try await Self.policy(owner)
-        var servers: [CountingServer] = []
-        for isBraked in [true, false] {
-            servers.append(
-                try Self.server(policy.sendingLockouts(!isBraked)) {
-                    database.configuration(user: "versiongate_server")
-                }
-            )
-        }
+        let servers = [try Self.server(policy.sendingLockouts(false)), try Self.server(policy)]
         for server in servers {
             for _ in 0..<1_000 { _ = try server.isLockedOut("1.1", &random) }
             await server.deliver()
@@ -241,9 +225,9 @@ struct FuseDeliveryTests {
         try await OwnServer.with(isMigrated: true) { own in
             let observer = try await own.connect()
             try await observer.execute(Self.example + "UPDATE rules SET versions = '<1.2'")
-            let server = try Self.server(try await Self.policy(observer)) {
-                own.configuration(user: "versiongate_server")
-            }
+            let server = try Self.server(
+                try await Self.policy(observer), database: own.configuration(user: "versiongate_server")
+            )
             _ = try server.isLockedOut("1.1", &random)
             await server.deliver()
             own.kill()

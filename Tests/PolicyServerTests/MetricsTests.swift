@@ -52,7 +52,7 @@ struct MetricsTests {
     func tellsReloadFaults() {
         let metrics = ServerMetrics(state: .test())
         let failure = PolicyStatus.Failure(reason: "a rule cannot be compiled", at: CountedPolicy.noon)
-        for (failure, value) in [(nil, 0), (failure, 1), (nil, 0)] {
+        for (failure, value) in [(nil, 0), (failure, 1), (nil, 0)] as [(PolicyStatus.Failure?, Int)] {
             metrics.state.policy.update { $0.failure = failure }
             #expect(metrics.document.contains("\nversiongate_policy_reload_fault \(value)\n"))
         }
