@@ -168,7 +168,9 @@ package struct VersionGateServer: Sendable {
     /// What the parts share, with the files as they are at the start.
     private func startingState(_ eventLoopGroup: any EventLoopGroup) throws -> ServerState {
         var state = bare
-        state.tls = try configuration.tls.map { try ReloadedCertificate($0, clock: state.clock, logger: logger) }
+        if configuration.tls != TLSFiles() {
+            state.tls = try ReloadedCertificate(configuration.tls, clock: state.clock, logger: logger)
+        }
         state.lockoutKey = configuration.lockoutKey.map { ReloadedLockoutKey($0, logger: logger) }
         state.brake = configuration.brake
         if configuration.countInterval != nil {

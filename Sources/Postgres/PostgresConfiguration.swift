@@ -24,14 +24,6 @@ package struct PostgresConfiguration: Sendable {
     /// rightly computes for longer needs a larger bound.
     package var responseTimeout: Duration = .seconds(60)
 
-    /// The server's own bound on a statement (`statement_timeout`); nil for none, so that ``responseTimeout`` alone holds.
-    ///
-    /// This and ``lockTimeout`` are settings of a session, which a pooler in transaction mode does not keep.
-    package var statementTimeout: Duration?
-
-    /// The server's own bound on the wait for a lock (`lock_timeout`).
-    package var lockTimeout: Duration = .seconds(10)
-
     package init(connectionString: String, overrides: [String: String] = [:]) {
         self.connectionString = connectionString
         self.overrides = overrides
@@ -40,21 +32,19 @@ package struct PostgresConfiguration: Sendable {
     /// The settings of a session, by name, each with its value as SQL.
     ///
     /// Any role may set defaults for its own sessions, and so for everybody who logs in as it: these are what our
-    /// statements, and the answers that we read, rely on.
-    var sessionSettings: [String: String] {
-        [
-            "search_path": "public, pg_temp",
-            "standard_conforming_strings": "on",
-            "default_transaction_read_only": "off",
-            "client_min_messages": "notice",
-            "DateStyle": "'ISO, YMD'",
-            "IntervalStyle": "postgres",
-            "statement_timeout": String(statementTimeout?.milliseconds ?? 0),
-            "lock_timeout": String(lockTimeout.milliseconds),
-            "idle_in_transaction_session_timeout": "'5min'",
-            "idle_session_timeout": "0",
-        ]
-    }
+    /// statements, and the answers that we read, rely on. A pooler in transaction mode does not keep them.
+    static let sessionSettings: KeyValuePairs = [
+        "search_path": "public, pg_temp",
+        "standard_conforming_strings": "on",
+        "default_transaction_read_only": "off",
+        "client_min_messages": "notice",
+        "DateStyle": "'ISO, YMD'",
+        "IntervalStyle": "postgres",
+        "statement_timeout": "0",
+        "lock_timeout": "'10s'",
+        "idle_in_transaction_session_timeout": "'5min'",
+        "idle_session_timeout": "0",
+    ]
 
     /// The keywords and values for `PQconnectdbParams`. Those before `dbname` are defaults that the connection string
     /// may override; those after it win over it.

@@ -49,8 +49,7 @@ package final class PostgresSession {
         )
         guard PQsetnonblocking(connection, 1) == 0 else { throw lost() }
         // Every role may set defaults for its own sessions to come.
-        let settings = configuration.sessionSettings.sorted { $0.key < $1.key }
-        try execute(settings.map { "SET \($0.key) = \($0.value);" }.joined())
+        try execute(PostgresConfiguration.sessionSettings.map { "SET \($0.key) = \($0.value);" }.joined())
     }
 
     deinit { close() }

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Subprocess
 import SystemPackage
 
@@ -46,17 +46,9 @@ package struct PostgresInstallation: Sendable, Hashable {
     }
 
     private static func versions(in folders: [String]) -> [String] {
-        folders.flatMap { folder -> [String] in
-            guard let directory = opendir(folder) else { return [] }
-            defer { closedir(directory) }
-            var versions: [Int] = []
-            while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if let version = Int(name) { versions.append(version) }
-            }
-            return versions.sorted(by: >).map { "\(folder)/\($0)/bin" }
+        folders.flatMap { folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.compactMap { Int($0) }.sorted(by: >).map { "\(folder)/\($0)/bin" }
         }
     }
 

@@ -5,12 +5,11 @@ import Testing
 @testable import PolicyServer
 
 @Suite("Brake file")
-final class BrakeFileTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/versiongate-brake-\(UUID().uuidString)"
+struct BrakeFileTests {
+    private let place = TestFolder()
+    private let folder: String
 
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false) }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws { folder = try place.make() }
 
     private func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))

@@ -1,80 +1,57 @@
-import CheckListener
 import Foundation
 import Logging
-import NIOPosix
-import PolicyStore
 import Postgres
 import TestChecks
 import TestDatabase
 import Testing
-import UpdatePolicy
 
 @testable import PolicyServer
 
 @Suite("Count delivery")
 struct CountDeliveryTests {
-    private struct Setting {
-        let counting: CheckCounting
-        let recorder: CheckRecorder
-        let delivery: CountDelivery
-        let log = LogRecord()
-
-        init(_ database: @escaping @Sendable () -> PostgresConfiguration) throws {
-            let loop = MultiThreadedEventLoopGroup.singleton.next()
-            counting = CheckCounting(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, maximumKinds: 100)
-            recorder = try #require(counting.recorders[loop])
-            delivery = CountDelivery(
-                .test(database: database, logger: log.logger, clock: { CountedPolicy.noon }), counting
-            )
+    /// How many dropped checks the messages tell; the notices of PostgreSQL are not among them.
+    private static func droppedChecks(_ counter: CountingServer) -> [Logger.Level: String] {
+        let messages = counter.log.entries.compactMap { entry in
+            entry.metadata["counts.dropped"].map { (entry.level, $0) }
         }
-
-        /// How many dropped checks the messages tell; the notices of PostgreSQL are not among them.
-        var ownMessages: [Logger.Level: String] {
-            let messages = log.entries.compactMap { entry in
-                entry.metadata["counts.dropped"].map { (entry.level, $0) }
-            }
-            return Dictionary(messages) { "\($0), \($1)" }
-        }
-
-        func answer(_ checks: Int) throws {
-            let policy = try CountedPolicy.policy()
-            for _ in 0..<checks { try recorder.answer(policy, CountedPolicy.client(["version": "1.0"])) }
-        }
+        return Dictionary(messages) { "\($0), \($1)" }
     }
 
     private static let sum = "SELECT coalesce(sum(checks), 0)::bigint FROM check_counts"
 
-    @Test("The delivery adds what was counted, once, as the server's role", .migratedDatabase)
+    @Test("The delivery adds what was counter, once, as the server's role", .migratedDatabase)
     func delivers() async throws {
         let database = TestDatabase.current
-        let setting = try Setting { database.configuration(user: "versiongate_server") }
+        let counter = try CountingServer(CountedPolicy.policy()) { database.configuration(user: "versiongate_server") }
         let observer = try await database.connect()
-        await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        #expect(setting.counting.totals.writable == nil)
-        try setting.answer(3)
-        await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        try setting.answer(4)
-        await setting.delivery.deliver(isLast: true, within: .seconds(60))
+        await counter.deliver()
+        #expect(counter.counting.totals.writable == nil)
+        try counter.answer(["version": "1.0"], times: 3)
+        await counter.deliver()
+        await counter.deliver()
+        try counter.answer(["version": "1.0"], times: 4)
+        await counter.deliver(isLast: true)
         #expect(try await observer.query(Self.sum).value(as: Int64.self) == 7)
         let rules = try await observer.query(
             "SELECT rule || ' ' || sent || ' ' || lockouts FROM rule_counts ORDER BY 1"
         )
         #expect(try rules.map { try $0.decode(0, as: String.self) } == ["old 7 7", "update 7 0"])
-        let status = setting.counting.totals
+        let status = counter.counting.totals
         #expect(status.recorded == 7 && status.written == 7 && status.dropped == 0)
         #expect(status.writable == true)
         #expect(status.lastWritten == CountedPolicy.noon)
-        #expect(setting.log.entries.isEmpty)
+        #expect(counter.log.entries.isEmpty)
     }
 
     @Test("The delivery keeps counts over one failed attempt, drops and counts them after it, and says so once")
     func dropsWhenTheDatabaseIsAway() async throws {
         try await OwnServer.with(isMigrated: true) { server in
             let observer = try await server.connect()
-            let setting = try Setting { server.configuration(user: "versiongate_server") }
-            try setting.answer(1)
-            await setting.delivery.deliver(isLast: false, within: .seconds(60))
+            let counter = try CountingServer(CountedPolicy.policy()) {
+                server.configuration(user: "versiongate_server")
+            }
+            try counter.answer(["version": "1.0"], times: 1)
+            await counter.deliver()
 
             let backends = try await observer.query(
                 "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
@@ -83,20 +60,20 @@ struct CountDeliveryTests {
             // The backends of a killed server end by themselves, and not before they notice.
             while backends.contains(where: Self.isRunning) { await Task.yield() }
             for checks in [10, 100, 1_000, 10_000] {
-                try setting.answer(checks)
-                await setting.delivery.deliver(isLast: false, within: .seconds(60))
+                try counter.answer(["version": "1.0"], times: checks)
+                await counter.deliver()
             }
-            #expect(setting.counting.totals.dropped == 1_110)
-            #expect(setting.counting.totals.writable == false)
-            #expect(setting.ownMessages == [.warning: "10"])
+            #expect(counter.counting.totals.dropped == 1_110)
+            #expect(counter.counting.totals.writable == false)
+            #expect(Self.droppedChecks(counter) == [.warning: "10"])
 
             try await server.ensureRunning()
-            await setting.delivery.deliver(isLast: true, within: .seconds(60))
+            await counter.deliver(isLast: true)
             let again = try await server.connect()
             #expect(try await again.query(Self.sum).value(as: Int64.self) == 10_001)
-            let status = setting.counting.totals
+            let status = counter.counting.totals
             #expect(status.recorded == 11_111 && status.written == 10_001 && status.dropped == 1_110)
-            #expect(setting.ownMessages == [.warning: "10", .notice: "1110"])
+            #expect(Self.droppedChecks(counter) == [.warning: "10", .notice: "1110"])
         }
     }
 
@@ -117,13 +94,13 @@ struct CountDeliveryTests {
                 FOR EACH ROW EXECUTE FUNCTION break_off();
             """
         )
-        let setting = try Setting { database.configuration(user: "versiongate_server") }
-        try setting.answer(3)
-        await setting.delivery.deliver(isLast: false, within: .seconds(60))
-        #expect(setting.counting.totals.dropped == 3)
+        let counter = try CountingServer(CountedPolicy.policy()) { database.configuration(user: "versiongate_server") }
+        try counter.answer(["version": "1.0"], times: 3)
+        await counter.deliver()
+        #expect(counter.counting.totals.dropped == 3)
         try await owner.execute("DROP TRIGGER break_off ON rule_counts")
-        try setting.answer(4)
-        await setting.delivery.deliver(isLast: true, within: .seconds(60))
+        try counter.answer(["version": "1.0"], times: 4)
+        await counter.deliver(isLast: true)
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 4)
     }
 
@@ -133,9 +110,9 @@ struct CountDeliveryTests {
     )
     func boundsTheWait() async throws {
         let database = TestDatabase.current
-        let setting = try Setting { database.configuration(user: "versiongate_server") }
+        let counter = try CountingServer(CountedPolicy.policy()) { database.configuration(user: "versiongate_server") }
         let owner = try await database.connect()
-        try setting.answer(3)
+        try counter.answer(["version": "1.0"], times: 3)
         let locker = try await database.connect()
         _ = try await locker.query("SELECT pg_advisory_lock(1)")
         try await owner.execute(
@@ -145,27 +122,28 @@ struct CountDeliveryTests {
             CREATE TRIGGER wait BEFORE INSERT ON rule_counts FOR EACH STATEMENT EXECUTE FUNCTION wait();
             """
         )
-        await setting.delivery.deliver(isLast: false, within: .milliseconds(300))
-        #expect(setting.counting.totals.writable == false)
-        #expect(setting.counting.totals.dropped == 0)
+        await counter.delivery.deliver(isLast: false, within: .milliseconds(300))
+        #expect(counter.counting.totals.writable == false)
+        #expect(counter.counting.totals.dropped == 0)
         await locker.close()
         try await owner.execute("DROP TRIGGER wait ON rule_counts")
-        await setting.delivery.deliver(isLast: true, within: .seconds(60))
-        #expect(setting.counting.totals.written == 3)
+        await counter.deliver(isLast: true)
+        #expect(counter.counting.totals.written == 3)
         #expect(try await owner.query(Self.sum).value(as: Int64.self) == 3)
     }
 
     @Test("The delivery drops counts, and says why, where the schema has no tables for them", .database)
     func reportsAnOldSchema() async throws {
         let database = TestDatabase.current
-        let setting = try Setting { database.configuration() }
+        let counter = try CountingServer(CountedPolicy.policy()) { database.configuration() }
         for _ in 0..<2 {
-            try setting.answer(1)
-            await setting.delivery.deliver(isLast: false, within: .seconds(60))
+            try counter.answer(["version": "1.0"], times: 1)
+            await counter.deliver()
         }
-        #expect(setting.counting.totals.dropped == 1)
-        #expect(setting.log.entries.first?.metadata["error"]?.contains("check_counts") == true)
-        await setting.delivery.deliver(isLast: true, within: .seconds(60))
-        #expect(setting.counting.totals.dropped == 2)
+        #expect(counter.counting.totals.dropped == 1)
+        #expect(counter.log.entries.first?.metadata["error"]?.contains("check_counts") == true)
+        try counter.answer(["version": "1.0"], times: 1)
+        await counter.deliver(isLast: true)
+        #expect(counter.counting.totals.dropped == 3)
     }
 }

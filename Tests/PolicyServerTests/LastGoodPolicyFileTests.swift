@@ -7,11 +7,12 @@ import UpdatePolicy
 
 @Suite("Last good policy file")
 struct LastGoodPolicyFileTests {
+    private let place = TestFolder()
+    private var folder: String { place.path }
+    private var file: LastGoodPolicyFile { LastGoodPolicyFile(stateDirectory: folder) }
+
     @Test("A file that every user may write is not read, and a folder that they may write is refused with what to do")
     func refusesWhatOthersMayWrite() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = LastGoodPolicyFile(stateDirectory: folder)
         try file.requireProtectedFolder()
         #expect(try file.read() == nil)
         try write(7, file)
@@ -87,86 +88,43 @@ struct LastGoodPolicyFileTests {
         return try policy.updated(with: PolicyUpdate(bundles: [bundle], includesRulesForEveryApp: false, policy: part))
     }
 
-    private func withFile<Result>(_ body: (LastGoodPolicyFile) throws -> Result) throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-file-\(UUID().uuidString.prefix(8))"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try body(LastGoodPolicyFile(stateDirectory: folder + "/state"))
-    }
-
     private func bytes(_ file: LastGoodPolicyFile) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: file.path))
     }
 
-    @Test("A file gives back what was written, and is none before that")
-    func roundTrip() throws {
-        try withFile { file in
-            #expect(try file.read() == nil)
-            let compiled = try CompiledPolicy(Self.policy(7, ["a", "b", "c"]))
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(compiled)
-            let read = try #require(try file.read())
-            #expect(try CompiledPolicy(read).policy == compiled.policy)
-        }
-    }
-
     @Test("A file written over an earlier one holds the same bytes as one written anew")
     func copiesWhatStays() throws {
-        try withFile { file in
-            var writer = LastGoodPolicyFileWriter(file)
-            var compiled = try CompiledPolicy(Self.policy(1, ["a", "b", "c", "d"]))
+        #expect(file.occupant == .nothing)
+        var writer = LastGoodPolicyFileWriter(file)
+        var compiled = try CompiledPolicy(Self.policy(1, ["a", "b", "c", "d"]))
+        try writer.write(compiled)
+        for (revision, change) in [(2, 1), (3, 3), (4, 0)] as [(Int64, Int)] {
+            compiled = try Self.updated(compiled, app: change, Self.policy(revision, ["x", "y", "z", "w"]))
             try writer.write(compiled)
-            for (revision, change) in [(2, 1), (3, 3), (4, 0)] as [(Int64, Int)] {
-                compiled = try Self.updated(compiled, app: change, Self.policy(revision, ["x", "y", "z", "w"]))
-                try writer.write(compiled)
-                let updated = try bytes(file)
-                var other = LastGoodPolicyFileWriter(file)
-                try other.write(compiled)
-                #expect(try bytes(file) == updated)
-                #expect(try file.read().map { try CompiledPolicy($0).policy } == compiled.policy)
-            }
-        }
-    }
-
-    @Test("A file is whole and of one revision where two servers write it in turn")
-    func twoWriters() throws {
-        try withFile { file in
-            var writers = [LastGoodPolicyFileWriter(file), LastGoodPolicyFileWriter(file)]
-            // The two begin with titles of different lengths, so that their lines are at different places.
-            var policies = [
-                try CompiledPolicy(Self.policy(1, ["a", "b", "c"])),
-                try CompiledPolicy(Self.policy(1, ["a long title", "b", "c"])),
-            ]
-            for index in policies.indices { try writers[index].write(policies[index]) }
-            for revision in 2...5 {
-                for index in policies.indices {
-                    let next = Self.policy(Int64(revision), ["x", "y", "z \(revision)"])
-                    policies[index] = try Self.updated(policies[index], app: 2, next)
-                    try writers[index].write(policies[index])
-                    let read = try #require(try file.read())
-                    #expect(try CompiledPolicy(read).policy == policies[index].policy)
-                }
-            }
+            let updated = try bytes(file)
+            var other = LastGoodPolicyFileWriter(file)
+            try other.write(compiled)
+            #expect(try bytes(file) == updated)
+            #expect(try file.read().map { try CompiledPolicy($0).policy } == compiled.policy)
         }
     }
 
     @Test("A file of every format that there was is read as what it means, and written byte for byte in the newest one")
     func readsEveryFormat() throws {
         #expect(LastGoodPolicyFile.format == LastGoodPolicyVectors.formats.last)
-        try withFile { file in
-            for format in LastGoodPolicyVectors.formats {
-                let contents = try LastGoodPolicyVectors.contents(ofFormat: format)
-                #expect(try file.policy(in: contents) == LastGoodPolicyVectors.policy, "format \(format)")
-            }
-            let newest = try LastGoodPolicyVectors.contents(ofFormat: LastGoodPolicyFile.format)
-            let hints = try LastGoodPolicyVectors.contentsWithHints()
-            #expect(try file.policy(in: hints) == LastGoodPolicyVectors.policyWithHints)
-            for (policy, contents) in [
-                (LastGoodPolicyVectors.policy, newest), (LastGoodPolicyVectors.policyWithHints, hints),
-            ] {
-                var writer = LastGoodPolicyFileWriter(file)
-                try writer.write(try CompiledPolicy(policy))
-                #expect(String(decoding: try bytes(file), as: UTF8.self) == String(decoding: contents, as: UTF8.self))
-            }
+        for format in LastGoodPolicyVectors.formats {
+            let contents = try LastGoodPolicyVectors.contents(ofFormat: format)
+            #expect(try file.policy(in: contents) == LastGoodPolicyVectors.policy, "format \(format)")
+        }
+        let newest = try LastGoodPolicyVectors.contents(ofFormat: LastGoodPolicyFile.format)
+        let hints = try LastGoodPolicyVectors.contentsWithHints()
+        #expect(try file.policy(in: hints) == LastGoodPolicyVectors.policyWithHints)
+        for (policy, contents) in [
+            (LastGoodPolicyVectors.policy, newest), (LastGoodPolicyVectors.policyWithHints, hints),
+        ] {
+            var writer = LastGoodPolicyFileWriter(file)
+            try writer.write(try CompiledPolicy(policy))
+            #expect(String(decoding: try bytes(file), as: UTF8.self) == String(decoding: contents, as: UTF8.self))
         }
     }
 
@@ -188,125 +146,84 @@ struct LastGoodPolicyFileTests {
         ]
     )
     func refusesLaterVersions(_ lines: String, _ reason: String) throws {
-        try withFile { file in
-            let error = #expect(throws: LastGoodPolicyFileError.self) { try file.policy(in: Self.file(lines)) }
-            #expect(error?.isOfLaterVersion == true)
-            #expect(error?.description.contains(reason) == true)
-        }
+        let error = #expect(throws: LastGoodPolicyFileError.self) { try file.policy(in: Self.file(lines)) }
+        #expect(error?.isOfLaterVersion == true)
+        #expect(error?.description.contains(reason) == true)
     }
 
-    @Test("A pipe, a device or a folder in the place of the file is not waited for, and is set aside")
-    func toleratesWhatIsNoFile() throws {
-        for kind in ["pipe", "device", "folder"] {
-            try withFile { file in
-                let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                switch kind {
-                case "pipe": #expect(mkfifo(file.path, 0o600) == 0)
-                case "device": #expect(symlink("/dev/full", file.path) == 0)
-                default: #expect(mkdir(file.path, 0o700) == 0)
-                }
-                #expect(file.occupant == .unknown)
-                #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
-                let next = try CompiledPolicy(Self.policy(7, ["a"]))
-                var writer = LastGoodPolicyFileWriter(file)
-                try writer.write(next)
-                #expect(try file.read()?.revision == 7)
-            }
+    @Test(
+        "A pipe, a device or a folder in the place of the file is not waited for, and is set aside",
+        arguments: ["pipe", "device", "folder"]
+    )
+    func toleratesWhatIsNoFile(kind: String) throws {
+        _ = try place.make()
+        switch kind {
+        case "pipe": #expect(mkfifo(file.path, 0o600) == 0)
+        case "device": #expect(symlink("/dev/full", file.path) == 0)
+        default: #expect(mkdir(file.path, 0o700) == 0)
         }
-    }
-
-    @Test("A file is refused with what cannot be compiled, as a policy of the database is")
-    func refusesWhatCannotBeCompiled() throws {
-        try withFile { file in
-            let section = #"{"rules":[{"key":"r","title":"t","text":"x","versions":"<1..2"}]}"#
-            let policy = try file.policy(in: Self.file("versiongate policy 2\n\(Self.header)\n\(section)\n"))
-            #expect(throws: PolicyError.self) { try CompiledPolicy(policy) }
-        }
+        #expect(file.occupant == .unknown)
+        #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
+        try write(7, file)
+        #expect(try file.read()?.revision == 7)
     }
 
     // MARK: What is kept
-
-    private static func version(_ revision: Int64) -> PolicyVersion {
-        PolicyVersion(revision: revision, token: "token-\(revision)")
-    }
 
     private func write(_ revision: Int64, _ file: LastGoodPolicyFile) throws {
         var writer = LastGoodPolicyFileWriter(file)
         try writer.write(try CompiledPolicy(Self.policy(revision, ["a"])))
     }
 
-    @Test("A file says which policy it holds, without being read to its end")
-    func tellsItsVersion() throws {
-        try withFile { file in
-            #expect(file.occupant == .nothing)
-            try write(7, file)
-            #expect(file.occupant == .policy(Self.version(7)))
-            try Data("hello\n".utf8).write(to: URL(fileURLWithPath: file.path))
-            #expect(file.occupant == .unknown)
-        }
-    }
-
     @Test("A file that is no policy is set aside before one is written, the last one only")
     func setsAsideOne() throws {
-        try withFile { file in
-            try write(0, file)
-            for text in ["versiongate policy 9x\n{}\n", "hello\n"] {
-                try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
-                try write(7, file)
-                #expect(try file.read()?.revision == 7)
-                #expect(try String(contentsOfFile: file.path + ".damaged", encoding: .utf8) == text)
-            }
-            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+        try write(0, file)
+        for text in ["versiongate policy 9x\n{}\n", "hello\n"] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+            try write(7, file)
+            #expect(try file.read()?.revision == 7)
+            #expect(try String(contentsOfFile: file.path + ".damaged", encoding: .utf8) == text)
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
     }
 
     @Test("A file tells of any damage: every length that is too short, every byte that is another")
     func tellsOfDamage() throws {
-        try withFile { file in
-            try write(7, file)
-            let whole = try bytes(file)
-            let url = URL(fileURLWithPath: file.path)
-            for length in 0..<whole.count {
-                try whole.prefix(length).write(to: url)
-                #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
-            }
-            for place in whole.indices {
-                var damaged = whole
-                damaged[place] ^= 0x20
-                try damaged.write(to: url)
-                #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
-            }
+        try write(7, file)
+        let whole = try bytes(file)
+        let url = URL(fileURLWithPath: file.path)
+        for length in 0..<whole.count {
+            try whole.prefix(length).write(to: url)
+            #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
+        }
+        for place in whole.indices {
+            var damaged = whole
+            damaged[place] ^= 0x20
+            try damaged.write(to: url)
+            #expect(throws: LastGoodPolicyFileError.self) { try file.read() }
         }
     }
 
     @Test("A file keeps the earlier policy where the next cannot be written")
     func keepsTheEarlier() throws {
-        try withFile { file in
-            var writer = LastGoodPolicyFileWriter(file)
-            try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
-            let before = try bytes(file)
-            // A file in the place of the folder keeps the new one from being made.
-            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            try FileManager.default.moveItem(atPath: folder, toPath: folder + ".aside")
-            try Data().write(to: URL(fileURLWithPath: folder))
-            let next = try CompiledPolicy(Self.policy(8, ["b"]))
-            #expect(throws: LastGoodPolicyFileError.self) { try writer.write(next) }
-            try FileManager.default.removeItem(atPath: folder)
-            try FileManager.default.moveItem(atPath: folder + ".aside", toPath: folder)
-            #expect(try bytes(file) == before)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
-            try writer.write(next)
-            #expect(try file.read()?.revision == 8)
-        }
+        var writer = LastGoodPolicyFileWriter(file)
+        try writer.write(try CompiledPolicy(Self.policy(7, ["a"])))
+        let before = try bytes(file)
+        // A file in the place of the folder keeps the new one from being made.
+        try FileManager.default.moveItem(atPath: folder, toPath: folder + ".aside")
+        try Data().write(to: URL(fileURLWithPath: folder))
+        let next = try CompiledPolicy(Self.policy(8, ["b"]))
+        #expect(throws: LastGoodPolicyFileError.self) { try writer.write(next) }
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.moveItem(atPath: folder + ".aside", toPath: folder)
+        #expect(try bytes(file) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["last-good-policy"])
+        try writer.write(next)
+        #expect(try file.read()?.revision == 8)
     }
 
     @Test("A file is whole whenever it is read while writers of the same process number write it")
     func writersAtOnce() async throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = LastGoodPolicyFile(stateDirectory: folder)
         let policies = try (1...4).map { try CompiledPolicy(Self.policy($0, ["a", "b \($0)", "c"])) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for policy in policies {
@@ -326,21 +243,18 @@ struct LastGoodPolicyFileTests {
 
     @Test("A file has no leftovers of writers that were killed, but those of writers that may be at work")
     func leftovers() throws {
-        try withFile { file in
-            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            for (name, age) in [("old.new", 3_700.0), ("young.new", 60), ("old.note", 3_700)] {
-                let path = "\(file.path).\(name)"
-                try Data().write(to: URL(fileURLWithPath: path))
-                let date = Date(timeIntervalSinceNow: -age)
-                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
-            }
-            try write(7, file)
-            #expect(
-                try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == [
-                    "last-good-policy", "last-good-policy.young.new", "last-good-policy.old.note",
-                ]
-            )
+        _ = try place.make()
+        for (name, age) in [("old.new", 3_700.0), ("young.new", 60), ("old.note", 3_700)] {
+            let path = "\(file.path).\(name)"
+            try Data().write(to: URL(fileURLWithPath: path))
+            let date = Date(timeIntervalSinceNow: -age)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
         }
+        try write(7, file)
+        #expect(
+            try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == [
+                "last-good-policy", "last-good-policy.young.new", "last-good-policy.old.note",
+            ]
+        )
     }
 }

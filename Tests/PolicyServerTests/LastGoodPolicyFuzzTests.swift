@@ -7,13 +7,13 @@ import UpdatePolicy
 
 @Suite("Last good policy fuzzing", .serialized)
 struct LastGoodPolicyFuzzTests {
+    private let folder = TestFolder()
+
     @Test(
         "Random and mutated input as a policy on disk, its checksum right, answers checks or is refused with a reason"
     )
     func readsPoliciesOnDisk() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-fuzz-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = LastGoodPolicyFile(stateDirectory: folder)
+        let file = LastGoodPolicyFile(stateDirectory: folder.path)
         var writer = LastGoodPolicyFileWriter(file)
         try writer.write(try CompiledPolicy(LastGoodPolicyFileTests.policy(7, ["a", "{app}", "c"])))
         let written = try Data(contentsOf: URL(fileURLWithPath: file.path))

@@ -9,12 +9,12 @@ import UpdatePolicy
 
 @Suite("Last good policy service")
 struct LastGoodPolicyServiceTests {
+    private let place = TestFolder()
     private static let noon = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
 
     @Test("The service writes again what could not be written, without another edit")
     func writesAgain() async throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = place.path
         // A file in the place of the folder keeps the policy from being written.
         try Data().write(to: URL(fileURLWithPath: folder))
         let file = LastGoodPolicyFile(stateDirectory: folder)
@@ -41,14 +41,15 @@ struct LastGoodPolicyServiceTests {
 
     /// A start, without a database, of a server in whose folder the policies 3 and 7 have passed and 7 is the newest.
     private struct Start {
-        let folder: String
+        private let place = TestFolder()
+        var folder: String { place.path }
         let clock = PolicyTrialTests.Clock()
         let log = LogRecord()
         let state: ServerState
         var policy: LivePolicy { state.policy }
 
         init(deathsOf token: String, passed: [Int64] = [3, 7]) throws {
-            folder = FileManager.default.temporaryDirectory.path + "/versiongate-\(UUID().uuidString)"
+            let folder = place.path
             let file = LastGoodPolicyFile(stateDirectory: folder)
             var writer = LastGoodPolicyFileWriter(file)
             for revision in passed {
@@ -68,7 +69,6 @@ struct LastGoodPolicyServiceTests {
 
         /// Runs the service until `body` is over.
         func run(_ body: () async throws -> Void) async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             let service = LastGoodPolicyService(state: state, retryInterval: .milliseconds(5))
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await service.run() }

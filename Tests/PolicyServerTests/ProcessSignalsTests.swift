@@ -8,7 +8,7 @@ struct ProcessSignalsTests {
     @Test("The process ends where it does not end by itself")
     func endsWhatHangs() async {
         await #expect(processExitsWith: .exitCode(1)) {
-            let lastResort = LastResort(within: .milliseconds(100))
+            let lastResort = LastResort(within: .zero)
             ProcessSignals.trap(SIGTERM) { lastResort.begin() }
             for _ in 1...20 { kill(getpid(), SIGTERM) }
             DispatchSemaphore(value: 0).wait()

@@ -33,14 +33,15 @@ struct SettingTests {
     @Test("Settings take each the place that it is for")
     func areStored() throws {
         let configuration = try Self.configuration([
-            "host": "::1", "port": "0", "managementHost": "10.0.0.1", "managementPort": "1", "managementNames": "a,b",
+            "host": "::1", "port": "0", "managementHost": "10.0.0.1", "managementPort": "1",
+            "managementNames": "a, b_2.c",
             "countInterval": "0", "countKeys": "2", "countDays": "3", "drainSeconds": "4.5", "maxConnections": "5",
             "maxConnectionsPerAddress": "0", "idleTimeout": "7", "rateLimit": "9:10", "trustedProxies": "10.0.0.0/8",
             "logFormat": "json", "logLevel": "debug",
         ])
         #expect(configuration.publicAddress == ListenAddress(host: "::1", port: 0))
         #expect(configuration.managementAddress == ListenAddress(host: "10.0.0.1", port: 1))
-        #expect(configuration.managementNames == ["a", "b"])
+        #expect(configuration.managementNames == ["a", "b_2.c"])
         #expect(configuration.countInterval == nil && configuration.maximumKinds == 2 && configuration.daysKept == 3)
         #expect(configuration.logFormat == .json)
         #expect(configuration.logLevel == .debug)
@@ -65,41 +66,18 @@ struct SettingTests {
             ("idleTimeout", "soon", "it must be a number of seconds from 0.1 to 3600"),
             ("idleTimeout", "nan", "it must be a number of seconds from 0.1 to 3600"),
             ("idleTimeout", "inf", "it must be a number of seconds from 0.1 to 3600"),
-            ("drainSeconds", "-1", "it must be a number of seconds from 0 to 3600"),
             ("drainSeconds", "3601", "it must be a number of seconds from 0 to 3600"),
-            ("managementNames", "a:1", "it must be host names without ports, separated by commas"),
-            ("managementNames", "http://gate", "it must be host names without ports, separated by commas"),
             ("logFormat", "xml", "it must be one of text, json"),
             ("logLevel", "loud", "it must be one of trace, debug, info, notice, warning, error, critical"),
         ]
+            + ["a,", "a b", "a:1", "http://gate", "*"].map {
+                ("managementNames", $0, "it must be host names without ports, separated by commas")
+            }
     )
     func areRefused(name: String, value: String, reason: String) throws {
         let setting = try #require(Setting.all.first { $0.name == name })
         let names = setting.option.map { "\($0) (\(setting.variable))" } ?? setting.variable
         let error = #expect(throws: ConfigurationError.self) { try Self.configuration([name: value]) }
         #expect(error?.description == "\(names) is \"\(value)\"; \(reason)")
-    }
-
-    @Test(
-        "A rate that is none is refused, and so is half of what TLS needs",
-        arguments: [
-            (
-                "rateLimit", "fast",
-                "--rate-limit (VERSIONGATE_RATE_LIMIT): \"fast\" is not a rate; write PER_SECOND, from 0.001 to 1000000, "
-                    + "or PER_SECOND:BURST with a whole burst from 1 to 1000000, such as 5:20"
-            ),
-            (
-                "tlsKey", "k",
-                "--tls-key is given without --tls-certificate (VERSIONGATE_TLS_CERTIFICATE); TLS needs both"
-            ),
-            (
-                "tlsCertificate", "c",
-                "--tls-certificate is given without --tls-key (VERSIONGATE_TLS_KEY); TLS needs both"
-            ),
-        ]
-    )
-    func needMore(name: String, value: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try Self.configuration([name: value]) }
-        #expect(error?.description == message)
     }
 }

@@ -46,20 +46,6 @@ struct StoredRowTests {
         try JSONDecoder().decode(Row.self, from: Data(json.utf8))
     }
 
-    @Test("Stored rows have defaults for what is missing, those of the columns in SQL")
-    func defaults() throws {
-        let rule: Rule = try Self.read(#"{"key":"r","title":"t","text":"x"}"#)
-        #expect(
-            rule
-                == Rule(key: "r", title: "t", text: "x") {
-                    $0.enabled = false
-                })
-        #expect(rule.rollout == .all)
-        #expect(try Self.read(#"{"bundle":"a"}"#) == App(bundle: "a"))
-        let release: Release = try Self.read(#"{"id":3,"bundle":"a","platform":"ios","version":"1"}"#)
-        #expect(release == Release(id: 3, bundle: "a", platform: "ios", version: "1"))
-    }
-
     @Test(
         "Stored rows are refused without what they are nothing without",
         arguments: [

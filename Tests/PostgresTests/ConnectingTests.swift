@@ -102,24 +102,19 @@ struct ConnectingTests {
         }
     }
 
-    @Test("The connection speaks UTF-8 whatever the connection string says")
+    @Test("The connection speaks UTF-8 whatever the connection string says, and knows what the server reports")
     func speaksUTF8() async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.connectionString += "&client_encoding=LATIN1"
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
         #expect(try await connection.query("SHOW client_encoding").value() == "UTF8")
         #expect(await connection.reportedSetting("server_encoding") == "UTF8")
-    }
-
-    @Test("A standby is known without asking")
-    func knowsStandby() async throws {
-        let connection = try await TestDatabase.current.connect()
-        #expect(await connection.isHotStandby == false)
         #expect(await connection.reportedSetting("work_mem") == nil)
+        #expect(await connection.isHotStandby == false)
     }
 
-    @Test("Cancelling the task ends connecting at once")
-    func cancels() async throws {
+    @Test("Connecting to a suspended server ends with the task at once, and else at the connect timeout")
+    func ends() async throws {
         try await OwnServer.with { server in
             server.signal(SIGSTOP)
             defer { server.signal(SIGCONT) }
@@ -131,18 +126,8 @@ struct ConnectingTests {
             task.cancel()
             let error = await #expect(throws: PostgresError.self) { _ = try await task.value }
             #expect(error?.code == .cancelled)
-        }
-    }
-
-    @Test("A suspended server ends connecting at the connect timeout")
-    func endsAtTheConnectTimeout() async throws {
-        try await OwnServer.with { server in
-            server.signal(SIGSTOP)
-            defer { server.signal(SIGCONT) }
-            var configuration = server.configuration()
             configuration.connectTimeout = .seconds(2)
-            let error = await failure(configuration)
-            #expect(error?.message.contains("timeout expired") == true)
+            #expect(await failure(configuration)?.message.contains("timeout expired") == true)
         }
     }
 }

@@ -51,24 +51,23 @@ struct ConnectionLossTests {
         }
     }
 
-    @Test("A suspended server ends a query at the response timeout")
-    func endsQueriesAtTheResponseTimeout() async throws {
+    @Test("A suspended server ends a query at the response timeout, also while it is sent", arguments: [1, 16 << 20])
+    func endsAtTheResponseTimeout(length: Int) async throws {
         var configuration = TestDatabase.current.configuration()
         configuration.responseTimeout = .milliseconds(200)
         let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
         let process = try await processID(connection)
         _ = kill(process, SIGSTOP)
         defer { _ = kill(process, SIGCONT) }
-        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1") }
+        let text = String(repeating: "x", count: length)
+        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT $1::text", [text]) }
         #expect(error?.code == .timeout)
         #expect(error?.description == "timeout: the server did not answer within 0.2 seconds; the connection is closed")
         #expect(await !connection.isHealthy)
     }
 
     @Test("A session can wait less long than the configuration says, and the next one waits as long again")
-    func waitsLessLong()
-        async throws
-    {
+    func waitsLessLong() async throws {
         let connection = try await TestDatabase.current.connect()
         let answer = try await connection.withSession(waitingUpTo: .seconds(30)) {
             try $0.query("SELECT 1").value(as: Int.self)
@@ -81,19 +80,6 @@ struct ConnectionLossTests {
             }
         }
         #expect(error?.description == "timeout: the server did not answer within 0.1 seconds; the connection is closed")
-    }
-
-    @Test("A suspended server ends the sending of a large value at the response timeout")
-    func endsSendingAtTheResponseTimeout() async throws {
-        var configuration = TestDatabase.current.configuration()
-        configuration.responseTimeout = .milliseconds(200)
-        let connection = try await PostgresConnection.connect(configuration, logger: TestDatabase.logger)
-        let process = try await processID(connection)
-        _ = kill(process, SIGSTOP)
-        defer { _ = kill(process, SIGCONT) }
-        let large = String(repeating: "x", count: 16 << 20)
-        let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT $1::text", [large]) }
-        #expect(error?.code == .timeout)
     }
 
     @Test("Cancelling the task ends a query at once and closes the connection")
@@ -109,22 +95,14 @@ struct ConnectionLossTests {
         #expect(await !connection.isHealthy)
     }
 
-    @Test("A task cancelled before its transaction begins leaves the connection usable")
-    func cancelsBeforeTransactions() async throws {
+    @Test(
+        "A task cancelled before its transaction or within it is rolled back, and leaves the connection usable",
+        arguments: [true, false]
+    )
+    func cancelsTransactions(isEarly: Bool) async throws {
         let connection = try await TestDatabase.current.connect()
         let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await connection.transaction { session in try session.execute("CREATE TABLE t (id int)") }
-        }
-        let error = await #expect(throws: PostgresError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
-        #expect(try await connection.query("SELECT to_regclass('t') IS NULL").value())
-    }
-
-    @Test("A task cancelled between statements is rolled back and leaves the connection usable")
-    func cancelsBetweenStatements() async throws {
-        let connection = try await TestDatabase.current.connect()
-        let task = Task {
+            if isEarly { withUnsafeCurrentTask { $0?.cancel() } }
             try await connection.transaction { session in
                 try session.execute("CREATE TABLE t (id int)")
                 withUnsafeCurrentTask { $0?.cancel() }

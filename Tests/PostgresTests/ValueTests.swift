@@ -4,19 +4,25 @@ import Testing
 
 @Suite("Values", .database)
 struct ValueTests {
+    /// Text with every character that means something in the text of an array, in SQL or elsewhere.
     static let texts = [
-        "", "plain", "Grüße, 世界 👩‍👩‍👧 \u{301}e", "quote ' \" \\ { } , \n \t \r", "NULL", "\u{1}\u{7f}\u{80}\u{10FFFF}",
+        "", " ", "NULL", "null", "\"", "\\", "'", "{", "}", "{}", ",", ";", "a,b", "\"quoted\"", "back\\slash", "\n",
+        "\t \r", "日本語", "👩‍👩‍👧", "e\u{301}", "$1", "%", "\u{1}\u{7f}\u{80}\u{10FFFF}",
         String(repeating: "x", count: 1 << 18),
     ]
 
-    @Test("Text comes back as it was sent", .sharedDatabase(), arguments: texts)
-    func keepsText(text: String) async throws {
+    @Test("Text comes back as it was sent, alone and in an array")
+    func keepsText() async throws {
         let connection = try await TestDatabase.current.connect()
-        let row = try #require(
-            await connection.query("SELECT $1::text AS text, octet_length($1) AS length", [text]).first
-        )
-        #expect(try row.decode("text", as: String.self) == text)
-        #expect(try row.decode("length", as: Int.self) == text.utf8.count)
+        for text in Self.texts {
+            let sql = "SELECT $1::text AS text, octet_length($1) AS length"
+            let row = try #require(await connection.query(sql, [text]).first)
+            #expect(try row.decode("text", as: String.self) == text)
+            #expect(try row.decode("length", as: Int.self) == text.utf8.count)
+        }
+        #expect(try await connection.query("SELECT $1::text[]", [Self.texts]).value() == Self.texts)
+        let members = try await connection.query("SELECT unnest($1::text[])", [Self.texts])
+        #expect(try members.map { row throws(PostgresError) in try row.decode(0, as: String.self) } == Self.texts)
     }
 
     @Test("A NUL in text is refused before anything is sent")
@@ -34,36 +40,43 @@ struct ValueTests {
         #expect(try await connection.query("SELECT 1").value() == 1)
     }
 
-    @Test("NULL is nil")
+    @Test("NULL is nil, also in an array, and the empty array is not NULL")
     func readsNull() async throws {
         let connection = try await TestDatabase.current.connect()
         let nothing: String? = nil
-        let result = try await connection.query("SELECT $1::text AS a, $2::int AS b, ''::text AS c", [nothing, nil])
+        let texts = ["a", nil, "NULL", ""]
+        let result = try await connection.query(
+            "SELECT $1::text, $2::int, ''::text, $4::text[], $3::text[], NULL::text[], '{}'::int[]",
+            [nothing, nil, [String](), texts]
+        )
         let row = try #require(result.first)
-        #expect(try row.decode("a", as: String?.self) == nil)
-        #expect(try row.decode("b", as: Int?.self) == nil)
-        #expect(try row.decode("c", as: String?.self) == "")
+        #expect(try row.decode(0, as: String?.self) == nil)
+        #expect(try row.decode(1, as: Int?.self) == nil)
+        #expect(try row.decode(2, as: String?.self) == "")
+        #expect(try row.decode(3, as: [String?].self) == texts)
+        #expect(try row.decode(4, as: [String].self) == [])
+        #expect(try row.decode(5, as: [String]?.self) == nil)
+        #expect(try row.decode(6, as: [Int]?.self) == [])
+        #expect(try await connection.query("SELECT '[5:6]={7,8}'::int[]").value() == [7, 8], "other bounds")
     }
 
-    @Test("Integers keep their limits")
-    func keepsIntegers() async throws {
+    @Test("Integers and booleans come back as they were sent, alone and in an array")
+    func keepsValues() async throws {
         let connection = try await TestDatabase.current.connect()
-        let row = try #require(
-            await connection.query(
-                "SELECT $1, $2, $3, $4, $5, $6, $7::int2, $8::int4",
-                [Int64.min, Int64.max, Int32.min, Int32.max, Int16.min, Int16.max, Int16(-1), Int32(-1)]
-            ).first
-        )
-        #expect(try row.decode(0, as: Int64.self) == .min)
-        #expect(try row.decode(1, as: Int.self) == .max)
-        #expect(try row.decode(2, as: Int32.self) == .min)
-        #expect(try row.decode(3, as: Int32.self) == .max)
-        #expect(try row.decode(4, as: Int16.self) == .min)
-        #expect(try row.decode(5, as: Int16.self) == .max)
-        #expect(try row.decode(6, as: Int64.self) == -1)
-        #expect(try row.decode(7, as: Int16.self) == -1)
+        func keep<Value: PostgresEncodable & PostgresArrayElement & PostgresDecodable & Equatable>(
+            _ values: [Value]
+        ) async throws {
+            for value in values { #expect(try await connection.query("SELECT $1", [value]).value() == value) }
+            #expect(try await connection.query("SELECT $1", [values]).value() == values)
+        }
+        try await keep([true, false])
+        try await keep([Int16.min, -1, .max])
+        try await keep([Int32.min, -1, .max])
+        try await keep([Int64.min, -1, .max])
+        try await keep([Int.min, -1, .max])
+        let row = try #require(await connection.query("SELECT $1, $2", [Int64.min, Int32.min]).first)
         #expect(throws: PostgresError.self) { try row.decode(0, as: Int32.self) }
-        #expect(throws: PostgresError.self) { try row.decode(2, as: Int16.self) }
+        #expect(throws: PostgresError.self) { try row.decode(1, as: Int16.self) }
     }
 
     @Test("Floating-point numbers keep every bit")
@@ -76,27 +89,24 @@ struct ValueTests {
             let returned: Double = try await connection.query("SELECT $1", [number]).value()
             #expect(returned.bitPattern == number.bitPattern)
         }
+        #expect(
+            try await connection.query("SELECT $1", [[-0.5, .infinity]]).value(as: [Double].self) == [-0.5, .infinity]
+        )
         #expect(try await connection.query("SELECT 0.5::real").value() == 0.5)
     }
 
-    @Test("Booleans, uuids and JSON are read")
+    @Test("Uuids, JSON and the kinds of text are read")
     func readsOtherTypes() async throws {
         let connection = try await TestDatabase.current.connect()
         let uuid = "0189f7ea-ae2c-7809-8aeb-b819cf5e9e7f"
         let row = try #require(
             await connection.query(
-                "SELECT $1::bool, $2::bool, $3::uuid, $4::jsonb, $5::json, 'x'::name, 'y'::char(3), 'z'::\"char\"",
-                [true, false, uuid.uppercased(), "{\"b\":1, \"a\":[]}", "{ }"]
+                "SELECT $1::uuid, $2::jsonb, $3::json, 'x'::name, 'y'::char(3), 'z'::\"char\"",
+                [uuid.uppercased(), "{\"b\":1, \"a\":[]}", "{ }"]
             ).first
         )
-        #expect(try row.decode(0, as: Bool.self))
-        #expect(try !row.decode(1, as: Bool.self))
-        #expect(try row.decode(2, as: String.self) == uuid)
-        #expect(try row.decode(3, as: String.self) == "{\"a\": [], \"b\": 1}")
-        #expect(try row.decode(4, as: String.self) == "{ }")
-        #expect(try row.decode(5, as: String.self) == "x")
-        #expect(try row.decode(6, as: String.self) == "y  ")
-        #expect(try row.decode(7, as: String.self) == "z")
+        let texts = try (0..<6).map { try row.decode($0, as: String.self) }
+        #expect(texts == [uuid, "{\"a\": [], \"b\": 1}", "{ }", "x", "y  ", "z"])
     }
 
     @Test("Values do not depend on the settings of the session")

@@ -63,33 +63,33 @@ struct PrivatePostgresErrorTests {
         }
     }
 
-    @Test("A folder on the way that the server's user cannot enter is named")
-    func namesAnUnreachableFolder() async throws {
+    @Test("A state folder that cannot be used is refused, and the error names what is in the way")
+    func namesTheFolder() async throws {
+        for (path, message) in [
+            ("", "the path of the state folder is empty"), ("/tmp/a\nb", "the path of the state folder is empty"),
+            ("/proc/versiongate", "the state folder /proc/versiongate cannot be written by"),
+        ] {
+            let error = await failure(PrivatePostgres(stateDirectory: path, logger: Logger(label: "test")))
+            #expect(error?.code == .folderUnusable && error?.message.hasPrefix(message) == true, "\(path)")
+        }
+        try await TemporaryFolder.with { folder in
+            #expect(mkdir(folder.state, 0o755) == 0)
+            try folder.write("", to: "state/postgres")
+            #expect(
+                await failure(folder.postgres())?.message == "\(folder.state)/postgres cannot be used: Not a directory")
+        }
+        try await TemporaryFolder.with { folder in
+            #expect(symlink("/nonexistent/folder", folder.state) == 0)
+            for path in [folder.state, folder.state + "/a/b"] {
+                let postgres = PrivatePostgres(stateDirectory: path, logger: Logger(label: "test"))
+                #expect(await failure(postgres)?.code == .folderUnusable)
+            }
+        }
         try await TemporaryFolder.with { folder in
             guard geteuid() == 0 else { return }
             #expect(chmod(folder.path, 0o700) == 0)
-            let error = await failure(folder.postgres())
-            #expect(error?.code == .folderUnusable)
-            #expect(error?.message.hasPrefix("the folder \(folder.path), on the way to the state folder") == true)
-        }
-    }
-
-    @Test("A state folder that cannot be written is named with the reason")
-    func namesAnUnwritableFolder() async throws {
-        let postgres = PrivatePostgres(stateDirectory: "/proc/versiongate", logger: Logger(label: "test"))
-        let error = await failure(postgres)
-        #expect(error?.code == .folderUnusable)
-        #expect(error?.message.hasPrefix("the state folder /proc/versiongate cannot be written by") == true)
-    }
-
-    @Test("A link to nowhere on the way is an error")
-    func refusesDanglingLinks() async throws {
-        try await TemporaryFolder.with { folder in
-            #expect(symlink("/nonexistent/folder", folder.state) == 0)
-            var postgres = folder.postgres()
-            #expect(await failure(postgres)?.code == .folderUnusable)
-            postgres = PrivatePostgres(stateDirectory: folder.state + "/a/b", logger: Logger(label: "test"))
-            #expect(await failure(postgres)?.code == .folderUnusable)
+            let message = "the folder \(folder.path), on the way to the state folder"
+            #expect(await failure(folder.postgres())?.message.hasPrefix(message) == true)
         }
     }
 
@@ -102,22 +102,6 @@ struct PrivatePostgresErrorTests {
             #expect(error?.message.contains("was released") == true)
             #expect(lease.serverProcessID == nil)
         }
-    }
-
-    @Test("A file in the place of the folder is refused")
-    func refusesFiles() async throws {
-        try await TemporaryFolder.with { folder in
-            #expect(mkdir(folder.state, 0o755) == 0)
-            try folder.write("", to: "state/postgres")
-            let error = await failure(folder.postgres())
-            #expect(error?.code == .folderUnusable)
-        }
-    }
-
-    @Test("A path that cannot be used is refused", arguments: ["", "/tmp/a\nb"])
-    func refusesPaths(path: String) async throws {
-        let error = await failure(PrivatePostgres(stateDirectory: path, logger: Logger(label: "test")))
-        #expect(error?.code == .folderUnusable)
     }
 
     @Test(

@@ -14,8 +14,10 @@ import Testing
 struct PrivatePostgresTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    private func connect(_ lease: PrivatePostgresLease, user: String = "versiongate") async throws -> PostgresConnection
-    {
+    private func connect(
+        _ lease: PrivatePostgresLease,
+        user: String = PrivatePostgres.superuser
+    ) async throws -> PostgresConnection {
         try await PostgresConnection.connect(lease.configuration(user: user), logger: logger)
     }
 
@@ -30,7 +32,7 @@ struct PrivatePostgresTests {
         ServerFile.text(folder.state + "/postgres/server.log")
     }
 
-    @Test("The first start initialises, the second finds the data, and leaving stops cleanly")
+    @Test("The first start initialises, as an unprivileged user, the second finds the data, and leaving stops cleanly")
     func startsTwice() async throws {
         try await TemporaryFolder.with { folder in
             let first = try await folder.postgres().start()
@@ -42,6 +44,12 @@ struct PrivatePostgresTests {
             #expect(try await connection.query("SHOW listen_addresses").value() == "")
             #expect(try await connection.query("SHOW unix_socket_permissions").value() == "0700")
             await connection.close()
+            // In a folder that others cannot enter.
+            let status = try FileStatus(folder.state + "/postgres")
+            #expect(status.permissions == 0o700)
+            #expect(try FileStatus("/proc/\(#require(first.serverProcessID))").owner == status.owner)
+            #expect(try FileStatus(folder.state).owner == geteuid())
+            if geteuid() == 0 { #expect(status.owner != 0) } else { #expect(status.owner == geteuid()) }
             try await first.releaseAndWait()
             #expect(first.serverProcessID == nil)
             #expect(log(folder).contains("database system is shut down"))
@@ -65,7 +73,7 @@ struct PrivatePostgresTests {
             #expect(try await connect(leases[5]).query("SELECT 1").value() == 1)
             try await leases[5].releaseAndWait()
             #expect(leases[5].serverProcessID == nil)
-            #expect(log(folder).components(of: "starting PostgreSQL") == 1)
+            #expect(log(folder).ranges(of: "starting PostgreSQL").count == 1)
         }
     }
 
@@ -172,19 +180,6 @@ struct PrivatePostgresTests {
         }
     }
 
-    @Test("Root runs the server as an unprivileged user in a folder that others cannot enter")
-    func runsUnprivileged() async throws {
-        try await TemporaryFolder.with { folder in
-            let lease = try await folder.postgres().start()
-            let status = try FileStatus(folder.state + "/postgres")
-            #expect(status.permissions == 0o700)
-            #expect(try FileStatus("/proc/\(#require(lease.serverProcessID))").owner == status.owner)
-            #expect(try FileStatus(folder.state).owner == geteuid())
-            if geteuid() == 0 { #expect(status.owner != 0) } else { #expect(status.owner == geteuid()) }
-            try await lease.releaseAndWait()
-        }
-    }
-
     /// A child between fork and exec must not call what waits for the other threads of its parent, as setuid does.
     @Test("Threads that come and go while the server is started do not matter", .whole)
     func startsAmongThreads() async throws {
@@ -239,9 +234,4 @@ struct PrivatePostgresTests {
             if !lease.socketDirectory.hasPrefix(folder.path) { #expect(rmdir(lease.socketDirectory) == 0) }
         }
     }
-}
-
-extension String {
-    /// How often a text occurs in this one.
-    fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

@@ -102,15 +102,8 @@ struct PageAccess: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` that says what is wrong with the file, to stand behind the names of the setting.
     static func readPassword(_ path: String) throws(ConfigurationError) -> String {
-        let data: [UInt8]
-        do {
-            data = try WholeFile.read(path, upTo: 4_097, mustBeRegular: false).bytes
-        } catch {
-            throw ConfigurationError(" is \"\(path)\", which cannot be read: \(error)")
-        }
-        guard data.count <= 4_096, let text = String(validating: data, as: UTF8.self),
-            let line = text.split(whereSeparator: \.isNewline).first, line.utf8.count >= shortestPassword
-        else {
+        let text = String(validating: try ConfigurationError.reading(path), as: UTF8.self)
+        guard let line = text?.split(whereSeparator: \.isNewline).first, line.utf8.count >= shortestPassword else {
             throw ConfigurationError(
                 " is \"\(path)\"; its first line must be a password of at least \(shortestPassword) bytes of UTF-8"
             )

@@ -4,9 +4,9 @@ import NIOSSL
 /// The files of the listener's TLS, both in PEM. They are read when the listener opens, and again on SIGHUP.
 struct TLSFiles: Sendable, Hashable {
     /// The certificate, followed by those that lead to the authority that clients trust.
-    var certificate: String
+    var certificate = ""
     /// The certificate's private key, without a passphrase.
-    var key: String
+    var key = ""
 
     func load() throws(ConfigurationError) -> TLSCertificate {
         let certificateOption = "--tls-certificate (VERSIONGATE_TLS_CERTIFICATE)"

@@ -14,8 +14,8 @@ package struct ServerConfiguration: Sendable {
     var trustedProxies = TrustedProxies()
     /// The other origins whose pages may read the answers to checks and gates; nil: none.
     var allowedOrigins: AllowedOrigins?
-    /// The certificate and key of the public listener; nil for plain HTTP.
-    var tls: TLSFiles?
+    /// The certificate and key of the public listener; none for plain HTTP.
+    var tls = TLSFiles()
     /// The address for operators.
     var managementAddress = ListenAddress(host: "127.0.0.1", port: 9_090)
     /// The host names that the management listener accepts, besides IP addresses and `localhost`.
@@ -54,7 +54,7 @@ package struct ServerConfiguration: Sendable {
     ///   cannot be used.
     package init(_ value: (Setting) -> String?) throws(ConfigurationError) {
         for setting in Setting.all { try setting.read(value(setting), into: &self) }
-        guard let tls else { return }
+        guard tls != TLSFiles() else { return }
         guard !tls.key.isEmpty else {
             throw ConfigurationError(
                 "--tls-certificate is given without --tls-key (VERSIONGATE_TLS_KEY); TLS needs both"
@@ -102,8 +102,8 @@ package struct ConfigurationError: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Reads a small file that a setting names.
-    static func reading(_ file: String, _ setting: String) throws(ConfigurationError) -> [UInt8] {
+    /// Reads a small file that a setting names; without the setting, what is wrong is to stand behind its names.
+    static func reading(_ file: String, _ setting: String = "") throws(ConfigurationError) -> [UInt8] {
         let limit = 1 << 20
         do {
             let bytes = try WholeFile.read(file, upTo: limit + 1, mustBeRegular: false).bytes

@@ -14,25 +14,20 @@ extension Setting {
         ),
         .number("managementPort", \.managementAddress.port, in: 0...65_535, option: "port", "Its port; 0 picks one."),
         Setting(
-            "managementNames", option: "names",
-            "Host names that it accepts, besides IP addresses and localhost, separated by commas.", default: "none"
-        ) { text, configuration throws(ConfigurationError) in
-            guard let names = hostNames(text) else {
-                throw ConfigurationError(" is \"\(text)\"; it must be host names without ports, separated by commas")
-            }
-            configuration.managementNames = names
-        },
+            "managementNames", \.managementNames, option: "names",
+            "Host names that it accepts, besides IP addresses and localhost, separated by commas.", default: "none",
+            parse: hostNames
+        ),
         Setting(
-            "pagesPasswordFile", option: "file", "A file with the password of the pages for people, in its first line.",
+            "pagesPasswordFile", \.pagesPassword, option: "file",
+            "A file with the password of the pages for people, in its first line.",
             note: "Without one they are served only on a loopback address.", default: nil
-        ) { text, configuration throws(ConfigurationError) in
-            configuration.pagesPassword = try PageAccess.readPassword(text)
-        },
+        ) { try PageAccess.readPassword($0) },
         .number(
-            "countInterval", in: 0...3_600, option: "seconds",
+            "countInterval", \.countInterval, in: 0...3_600, option: "seconds",
             "Seconds between two writes of the counts of checks; 0 counts none, and no fuse blows.",
             default: ServerConfiguration().countInterval.map { String($0.components.seconds) } ?? "0"
-        ) { $1.countInterval = $0 == 0 ? nil : .seconds($0) },
+        ) { $0 == 0 ? nil : .seconds($0) },
         .number(
             "countKeys", \.maximumKinds, in: 0...10_000_000, option: "number",
             "How many kinds of clients are counted separately in an hour; the rest is counted together.",
@@ -42,20 +37,19 @@ extension Setting {
         ),
         .number("countDays", \.daysKept, in: 1...36_500, option: "days", "How many days counts are kept."),
         Setting(
-            "tlsCertificate", option: "file",
+            "tlsCertificate", \.tls.certificate, option: "file",
             "Serve apps over TLS with this certificate and its chain, in PEM; read again on SIGHUP.", default: nil
-        ) { $1.tls = TLSFiles(certificate: $0, key: $1.tls?.key ?? "") },
-        Setting("tlsKey", option: "file", "Its private key, in PEM.", default: nil) {
-            $1.tls = TLSFiles(certificate: $1.tls?.certificate ?? "", key: $0)
-        },
+        ) { $0 },
+        Setting("tlsKey", \.tls.key, option: "file", "Its private key, in PEM.", default: nil) { $0 },
         Setting(
-            "lockoutKey", option: "file", "Sign lockouts with this private key, in PEM; read again on SIGHUP.",
+            "lockoutKey", \.lockoutKey, option: "file",
+            "Sign lockouts with this private key, in PEM; read again on SIGHUP.",
             note: "See [Signed lockouts](Operations.md#signed-lockouts) in Operations.", default: nil
-        ) { $1.lockoutKey = LockoutKeyFile(path: $0) },
+        ) { LockoutKeyFile(path: $0) },
         Setting(
-            "brakeFile", option: "file", "While this file exists, lockouts are sent as plain messages.",
+            "brakeFile", \.brakeFile, option: "file", "While this file exists, lockouts are sent as plain messages.",
             note: "See [The brake](Operations.md#the-brake) in Operations.", default: "brake in the state folder"
-        ) { $1.brakeFile = $0 },
+        ) { $0 },
         .flag(
             "releaseTokens", \.takesReleases, "Record the releases that pipelines send with a token, at /v1/releases.",
             note: "See [Releases](HTTP.md#releases) in HTTP."
@@ -76,56 +70,42 @@ extension Setting {
                 "Beyond it, a new connection closes the one that has been idle longest, of addresses with more than their share first; where none is idle, the new one is closed."
         ),
         .number(
-            "maxConnectionsPerAddress", in: 0...1_000_000, option: "count",
+            "maxConnectionsPerAddress", \.limits.connectionsPerAddress, in: 0...1_000_000, option: "count",
             "How many of them may be from one address; 0 is no limit.",
             note: "Beyond it, new connections of the address are closed; trusted proxies are exempt.",
             default: "an eighth of them, at least 64"
-        ) { $1.limits.connectionsPerAddress = $0 },
+        ) { $0 },
         .seconds(
             "idleTimeout", \.limits.idleTimeout, in: 0.1...3_600,
             "How long a connection may be silent between two requests.", note: "Beyond it, the connection ends."
         ),
         Setting(
-            "rateLimit", option: "per-second[:burst]",
+            "rateLimit", \.rateLimit, option: "per-second[:burst]",
             "How many requests an address may send in a second, and how many at once.",
             note: "Beyond it: 429 with `Retry-After`; the connection stays open until the 16th in a row.",
-            default: "no limit", range: "0.001 to 1000000, burst 1 to 1000000",
-            parse: parsing(\.rateLimit) { text throws(LimitSyntaxError) in try RateLimit(parsing: text) }
-        ),
+            default: "no limit", range: "0.001 to 1000000, burst 1 to 1000000"
+        ) { try RateLimit(parsing: $0) },
         Setting(
-            "trustedProxies", option: "ranges",
-            "Proxies whose X-Forwarded-For names the client, such as 10.0.0.0/8,::1.", default: "none",
-            parse: parsing(\.trustedProxies) { text throws(LimitSyntaxError) in try TrustedProxies(parsing: text) }
-        ),
+            "trustedProxies", \.trustedProxies, option: "ranges",
+            "Proxies whose X-Forwarded-For names the client, such as 10.0.0.0/8,::1.", default: "none"
+        ) { try TrustedProxies(parsing: $0) },
         Setting(
-            "allowedOrigins", option: "origins",
+            "allowedOrigins", \.allowedOrigins, option: "origins",
             "Other origins whose pages may read answers, such as https://app.example.com,capacitor://localhost; * is every one.",
-            note: "See [Other origins](HTTP.md#other-origins) in HTTP.", default: "none",
-            parse: parsing(\.allowedOrigins) { text throws(LimitSyntaxError) in try AllowedOrigins(parsing: text) }
-        ),
+            note: "See [Other origins](HTTP.md#other-origins) in HTTP.", default: "none"
+        ) { try AllowedOrigins(parsing: $0) },
     ]
 
-    /// Stores a value that has a syntax of its own.
-    private static func parsing<Value>(
-        _ path: Path<Value>,
-        _ parse: @escaping @Sendable (String) throws(LimitSyntaxError) -> Value
-    ) -> Parse {
-        { text, configuration throws(ConfigurationError) in
-            do throws(LimitSyntaxError) {
-                configuration[keyPath: path] = try parse(text)
-            } catch {
-                throw ConfigurationError(": \(error)")
-            }
-        }
-    }
-
-    /// Names between commas, each with blanks before it; nil if one cannot be a host name.
-    private static func hostNames(_ text: String) -> [String]? {
+    /// Names between commas, each with blanks before it.
+    @Sendable private static func hostNames(_ text: String) throws -> [String] {
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.drop(while: \.isWhitespace) }
         let areHostNames = names.allSatisfy { name in
             !name.isEmpty
                 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "." || $0 == "_") }
         }
-        return areHostNames ? names.map(String.init) : nil
+        guard areHostNames else {
+            throw ConfigurationError(" is \"\(text)\"; it must be host names without ports, separated by commas")
+        }
+        return names.map(String.init)
     }
 }

@@ -1,9 +1,9 @@
+import CheckListener
+
 /// A setting of the server: its names, range, default and help.
 ///
 /// ``all`` has each setting once. The reader, the help of `serve` and `deploy/versiongate.env` come from it.
 package struct Setting: Sendable {
-    /// Reads the value into a configuration; throws what is wrong with it, to stand behind the names of the setting.
-    typealias Parse = @Sendable (String, inout ServerConfiguration) throws(ConfigurationError) -> Void
     /// Where a value is in the configuration.
     typealias Path<Value> = any WritableKeyPath<ServerConfiguration, Value> & Sendable
 
@@ -19,19 +19,22 @@ package struct Setting: Sendable {
     package let defaultText: String?
     /// The allowed values, in words; nil where ``help`` names them.
     package let range: String?
-    private let parse: Parse
+    private let store: @Sendable (String, inout ServerConfiguration) throws -> Void
 
-    init(
+    /// - Parameter parse: Reads the value; throws what is wrong with it, to stand behind the names of the setting.
+    init<Value>(
         _ name: String,
+        _ path: Path<Value>,
         option valueName: String? = nil,
         _ help: String,
         note: String = "",
         default defaultText: String?,
         range: String? = nil,
-        parse: @escaping Parse
+        parse: @escaping @Sendable (String) throws -> Value
     ) {
         (self.name, self.valueName, self.help, self.note) = (name, valueName, help, note)
-        (self.defaultText, self.range, self.parse) = (defaultText, range, parse)
+        (self.defaultText, self.range) = (defaultText, range)
+        store = { text, configuration in configuration[keyPath: path] = try parse(text) }
     }
 
     /// The environment variable: `VERSIONGATE_MAX_CONNECTIONS` of `maxConnections`.
@@ -45,10 +48,12 @@ package struct Setting: Sendable {
     /// - Throws: ``ConfigurationError`` that names the setting, its value and what it may be.
     func read(_ text: String?, into configuration: inout ServerConfiguration) throws(ConfigurationError) {
         guard let text, !text.isEmpty else { return }
-        do throws(ConfigurationError) {
-            try parse(text, &configuration)
+        do {
+            try store(text, &configuration)
         } catch {
-            throw ConfigurationError("\(option.map { "\($0) (\(variable))" } ?? variable)\(error)")
+            let names = option.map { "\($0) (\(variable))" } ?? variable
+            // What has a syntax of its own quotes its value by itself.
+            throw ConfigurationError("\(names)\(error is LimitSyntaxError ? ": " : "")\(error)")
         }
     }
 
@@ -63,9 +68,7 @@ package struct Setting: Sendable {
 extension Setting {
     /// A host to listen on. A resolver takes `*` for this machine alone.
     static func host(_ name: String, _ path: Path<String>, option valueName: String, _ help: String) -> Setting {
-        Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path]) {
-            text,
-            configuration throws(ConfigurationError) in
+        Setting(name, path, option: valueName, help, default: ServerConfiguration()[keyPath: path]) { text in
             if text == "*" {
                 throw ConfigurationError(
                     " is \"*\"; write 0.0.0.0 for every IPv4 address of this machine, :: for every address"
@@ -79,19 +82,17 @@ extension Setting {
                     " is \"\(text)\"; it must be a host name or an IP address alone; the port is a separate setting"
                 )
             }
-            configuration[keyPath: path] = text
+            return text
         }
     }
 
     /// What is off unless it is asked for; the option has no value.
     static func flag(_ name: String, _ path: Path<Bool>, _ help: String, note: String) -> Setting {
-        Setting(name, option: "on", help, note: note, default: "off", range: "on, off") {
-            text,
-            configuration throws(ConfigurationError) in
+        Setting(name, path, option: "on", help, note: note, default: "off", range: "on, off") { text in
             guard ["on", "off"].contains(text) else {
                 throw ConfigurationError(" is \"\(text)\"; it must be on or off")
             }
-            configuration[keyPath: path] = text == "on"
+            return text == "on"
         }
     }
 
@@ -102,13 +103,12 @@ extension Setting {
         _ help: String
     ) -> Setting {
         let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return Setting(name, option: valueName, help, default: ServerConfiguration()[keyPath: path].rawValue) {
-            text,
-            configuration throws(ConfigurationError) in
+        return Setting(name, path, option: valueName, help, default: ServerConfiguration()[keyPath: path].rawValue) {
+            text in
             guard let value = Value(rawValue: text) else {
                 throw ConfigurationError(" is \"\(text)\"; it must be one of \(words)")
             }
-            configuration[keyPath: path] = value
+            return value
         }
     }
 
@@ -121,29 +121,26 @@ extension Setting {
         note: String = ""
     ) -> Setting {
         let defaultText = String(ServerConfiguration()[keyPath: path])
-        return number(name, in: range, option: valueName, help, note: note, default: defaultText) {
-            $1[keyPath: path] = $0
-        }
+        return number(name, path, in: range, option: valueName, help, note: note, default: defaultText) { $0 }
     }
 
     /// A whole number that is kept in another form.
-    static func number(
+    static func number<Value>(
         _ name: String,
+        _ path: Path<Value>,
         in range: ClosedRange<Int>,
         option valueName: String,
         _ help: String,
         note: String = "",
         default defaultText: String,
-        store: @escaping @Sendable (Int, inout ServerConfiguration) -> Void
+        value: @escaping @Sendable (Int) -> Value
     ) -> Setting {
         let words = "\(range.lowerBound) to \(range.upperBound)"
-        return Setting(name, option: valueName, help, note: note, default: defaultText, range: words) {
-            text,
-            configuration throws(ConfigurationError) in
+        return Setting(name, path, option: valueName, help, note: note, default: defaultText, range: words) { text in
             guard let number = Int(text), range.contains(number) else {
                 throw ConfigurationError(" is \"\(text)\"; it must be a whole number from \(words)")
             }
-            store(number, &configuration)
+            return value(number)
         }
     }
 
@@ -159,13 +156,11 @@ extension Setting {
         func written(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? String(number) }
         let words = "\(written(range.lowerBound)) to \(written(range.upperBound))"
         let defaultText = written(ServerConfiguration()[keyPath: path] / .seconds(1))
-        return Setting(name, option: valueName, help, note: note, default: defaultText, range: words) {
-            text,
-            configuration throws(ConfigurationError) in
+        return Setting(name, path, option: valueName, help, note: note, default: defaultText, range: words) { text in
             guard let seconds = Double(text), range.contains(seconds) else {
                 throw ConfigurationError(" is \"\(text)\"; it must be a number of seconds from \(words)")
             }
-            configuration[keyPath: path] = .seconds(seconds)
+            return .seconds(seconds)
         }
     }
 }
