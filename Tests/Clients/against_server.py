@@ -135,7 +135,8 @@ class Sender:
         self.server, self.policy = server, None
 
     def ask(self, body):
-        status, fields, answer = ask(self.server.public, "POST", "/v1/check", body, {"Content-Type": "application/json"})
+        question = self.server.public, "POST", "/v1/check", body, {"Content-Type": "application/json"}
+        status, fields, answer = ask(*question)
         return status, answer, {name: fields[name] for name in SIGNATURE_FIELDS if name in fields}
 
     def send(self, app, messages):

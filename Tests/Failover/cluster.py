@@ -200,9 +200,8 @@ class Cluster:
         password = f"\\set password {self.password}\n"
         self.primary().psql(password + self.OWNER, "postgres")
         # libpq asks no other host once one has said that it has no such database.
-        wait(lambda: all(
-            member.psql("SELECT 1 FROM pg_database WHERE datname = 'versiongate'", "postgres") for member in self.members
-        ), "a member has no database", 30)
+        query = "SELECT 1 FROM pg_database WHERE datname = 'versiongate'"
+        wait(lambda: all(member.psql(query, "postgres") for member in self.members), "a member has no database", 30)
         run(BINARY, "migrate", env=self.environment("versiongate_owner"))
         self.primary().psql(password + self.ROLES)
         for server in self.servers:

@@ -130,7 +130,8 @@ def attempt(name, cluster, folder):
     cluster.settled(120)
     cluster.agreed(30)
     counted, timeline = cluster.counted(), cluster.timeline()
-    loads, outages = {server.name: Load(f"{server.address}:8080", RATE / 2, CHECKS // 2) for server in cluster.servers}, {}
+    loads = {server.name: Load(f"{server.address}:8080", RATE / 2, CHECKS // 2) for server in cluster.servers}
+    outages = {}
     with edits.Edits(cluster, name) as made:
         time.sleep(3)
         began = time.time()
@@ -156,7 +157,8 @@ def attempt(name, cluster, folder):
     while (missing := answered - (cluster.counted() - counted)) > 0 and time.monotonic() < deadline:
         time.sleep(1)
     good = not reasons and not lost and turns <= promotions and longest < LONGEST_WAIT and sent >= CHECKS
-    return good, (sent, len(reasons), f"{longest:.1f} s", len(made.answered()), len(lost), f"{turns}/{promotions}", missing)
+    numbers = len(made.answered()), len(lost), f"{turns}/{promotions}", missing
+    return good, (sent, len(reasons), f"{longest:.1f} s", *numbers)
 
 
 def main(arguments):

@@ -96,8 +96,8 @@ class Postgres:
     def template(cls, folder):
         """The files that every scenario begins with: the schema, an app and a rule."""
         made = cls(folder)
-        run(PROGRAMS / "initdb", "--pgdata", folder / "data", "--username", "postgres", "--auth", "trust", "--no-sync", "--no-locale",
-            "--encoding", "UTF8", "--wal-segsize", "1", **database_user())
+        run(PROGRAMS / "initdb", "--pgdata", folder / "data", "--username", "postgres", "--auth", "trust", "--no-sync",
+            "--no-locale", "--encoding", "UTF8", "--wal-segsize", "1", **database_user())
         with open(folder / "data" / "postgresql.conf", "a", encoding="utf-8") as settings:
             settings.write(cls.SETTINGS)
         (folder / "data" / "pg_hba.conf").write_text(cls.LOGINS)
@@ -119,9 +119,11 @@ class Postgres:
         wait(self.answers, "PostgreSQL does not answer", 30)
 
     def signal(self, number):
-        """To the process and its children."""
-        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], stdout=subprocess.PIPE, text=True, check=False).stdout
-        for process in (self.process.pid, *map(int, children.split())):
+        """To the process and its children, if it has not ended."""
+        if self.process.poll() is not None:
+            return
+        found = subprocess.run(["pgrep", "-P", str(self.process.pid)], stdout=subprocess.PIPE, text=True, check=False)
+        for process in (self.process.pid, *map(int, found.stdout.split())):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)
 
@@ -161,7 +163,8 @@ class World:
     def start_server(self):
         """At the port and on the state folder that it had."""
         port = self.server.public.rpartition(":")[2] if self.server else "0"
-        self.server = Server(self.folder / "state", host=self.host, port=port, prefix=self.prefix, DATABASE_URL=self.url)
+        self.server = Server(self.folder / "state", host=self.host, port=port, prefix=self.prefix,
+                             DATABASE_URL=self.url)
         self.stack.callback(self.server.end)
 
     def restart_server(self):
@@ -180,7 +183,8 @@ class World:
         """Gives the rule a new title. Says whether it could."""
         self.edits += 1
         with contextlib.suppress(RuntimeError):
-            self.database.run(f"SET statement_timeout = '5s'; UPDATE rules SET title = 'Edit {self.edits}' WHERE key = 'fault';")
+            self.database.run("SET statement_timeout = '5s';"
+                              f" UPDATE rules SET title = 'Edit {self.edits}' WHERE key = 'fault';")
             return True
         return False
 
@@ -304,9 +308,10 @@ def memory_limited(world, _):
         log = world.folder / f"limited-{percent}.log"
         with open(log, "wb") as file:
             process = subprocess.Popen(
-                ["prlimit", f"--as={peak * percent // 100}", BINARY, "serve", "--state-dir", world.folder / f"state-{percent}"]
-                + ["--host", "127.0.0.1", "--port", "0", "--management-port", "0"], stdin=subprocess.DEVNULL, stdout=file,
-                stderr=file, env=os.environ | {"SWIFT_BACKTRACE": "enable=no", "DATABASE_URL": world.url})
+                ["prlimit", f"--as={peak * percent // 100}", BINARY, "serve", "--host", "127.0.0.1", "--port", "0",
+                 "--management-port", "0", "--state-dir", world.folder / f"state-{percent}"],
+                env=os.environ | {"SWIFT_BACKTRACE": "enable=no", "DATABASE_URL": world.url},
+                stdin=subprocess.DEVNULL, stdout=file, stderr=file)
         world.stack.callback(process.kill)
         # One that gets no memory may be neither ready nor gone for ever.
         with contextlib.suppress(RuntimeError):
@@ -352,14 +357,15 @@ def network_drops_again(world, seconds):
 @scenario(6, "the server's connection is lost without a sign, new ones work; needs root, ip and nft")
 def network_half_open(world, _):
     in_a_namespace(world)
-    told = run(*world.prefix, "ss", "--no-header", "--tcp", "--numeric", "state", "established", f"dport = :{world.postgres.port}")
+    told = run(*world.prefix, "ss", "--no-header", "--tcp", "--numeric", "state", "established",
+               f"dport = :{world.postgres.port}")
     drop(world, *(line.split()[2].rpartition(":")[2] for line in told.splitlines()))
     world.recovers(3)
     world.note = "from the loss"
 
 
 def in_a_namespace(world):
-    """Begins with the server in a network namespace and PostgreSQL outside of it. The kernel drops packets in that alone."""
+    """Begins with the server in a network namespace, where packets can be dropped, and PostgreSQL outside of it."""
     need_root("network namespaces")
     need("ip", "nft")
     if " 198.18." in run("ip", "-4", "-oneline", "address"):
@@ -371,8 +377,8 @@ def in_a_namespace(world):
         world.stack.callback(run, "ip", "netns", "delete", name)
         run("ip", "link", "add", link, "type", "veth", "peer", "name", "inner", "netns", name)
         world.stack.callback(run, "ip", "link", "delete", link)
-        for command in ("address add 198.18.5.1/30 dev " + link, f"link set {link} up", f"-n {name} address add 198.18.5.2/30 dev inner",
-                        f"-n {name} link set inner up"):
+        for command in (f"address add 198.18.5.1/30 dev {link}", f"link set {link} up",
+                        f"-n {name} address add 198.18.5.2/30 dev inner", f"-n {name} link set inner up"):
             run("ip", *command.split())
         nft(world, """
             table inet faults {
@@ -447,8 +453,9 @@ def main():
     print(LAYOUT.format("scenario", "checks", "failed", "recovered", ""))
     results = [attempt(name, folder) for name in chosen]
     counts = ", ".join(f"{results.count(result)} {result}" for result in ("passed", "failed", "skipped"))
-    print(f"\n{counts} in {time.monotonic() - began:.0f} s, on {' '.join(os.uname()[::2])} with {os.cpu_count()} processors and a load of "
-          f"{os.getloadavg()[0]:.2f}")
+    system, _, release, _, processor = os.uname()
+    print(f"\n{counts} in {time.monotonic() - began:.0f} s, on {system} {release} {processor} with {os.cpu_count()} "
+          f"processors and a load of {os.getloadavg()[0]:.2f}")
     if "failed" in results:
         print(f"The logs are in {folder}", file=sys.stderr)
         return 1

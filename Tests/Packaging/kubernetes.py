@@ -46,9 +46,10 @@ KINDS = {
 
 
 def shape_faults(value, shape, place="$"):
-    """What is wrong with a value by its shape: a map with a shape for each key, a list with one for all, a kind, or a pattern."""
+    """What is wrong with a value by its shape: a map of shapes, a list with one for all, a kind, or a pattern."""
     if isinstance(shape, dict) and isinstance(value, dict):
-        yield from (f"{place}.{name} is only {'here' if name in value else 'in the shape'}" for name in value.keys() ^ shape.keys())
+        for name in value.keys() ^ shape.keys():
+            yield f"{place}.{name} is only {'here' if name in value else 'in the shape'}"
         for name in value.keys() & shape.keys():
             yield from shape_faults(value[name], shape[name], f"{place}.{name}")
     elif isinstance(shape, list) and isinstance(value, list):

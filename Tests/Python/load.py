@@ -5,7 +5,9 @@ import json
 import threading
 import time
 
-CHECK = json.dumps({"version": "1.1.0", "build": "42", "platform": "iOS", "region": "en_US", "bundle": "com.example.doto"}).encode()
+CHECK = json.dumps({
+    "version": "1.1.0", "build": "42", "platform": "iOS", "region": "en_US", "bundle": "com.example.doto"
+}).encode()
 
 
 class Load:
@@ -20,8 +22,8 @@ class Load:
         """rate: checks a second, of all connections together; limit: how many; without it, until end()."""
         self.address, self.limit, self.pause = address, limit, self.CONNECTIONS / rate
         self.stopping, self.lock = threading.Event(), threading.Lock()
-        # How many checks there were; when those were sent that failed, and why; and when the first one was sent that was
-        # answered with another title than before ("-": no message).
+        # How many checks there were; when those were sent that failed, and why; and when the first was sent that had
+        # another title as its answer than before ("-": no message).
         self.sent, self.failed, self.answers = 0, [], []
         self.threads = [threading.Thread(target=self.ask_again_and_again) for _ in range(self.CONNECTIONS)]
         for thread in self.threads:
@@ -75,6 +77,9 @@ class Load:
         return next((sent for sent, found in self.answers if found == title), None)
 
     def failures(self, *outages):
-        """Why checks failed that were sent while a server was up; each outage is its begin and its end. One that was sent in
-        the two seconds before may have met the end."""
-        return [reason for sent, reason in self.failed if not any(began - 2 <= sent <= ended for began, ended in outages)]
+        """Why checks failed that were sent while a server was up; each outage is its begin and its end.
+
+        One that was sent in the two seconds before may have met the end.
+        """
+        return [reason for sent, reason in self.failed
+                if not any(began - 2 <= sent <= ended for began, ended in outages)]

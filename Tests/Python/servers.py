@@ -92,7 +92,8 @@ class Server:
 
     def check(self, members):
         """The answer to a check."""
-        return json.loads(ask(self.public, "POST", "/v1/check", json.dumps(members), {"Content-Type": "application/json"})[2])
+        fields = {"Content-Type": "application/json"}
+        return json.loads(ask(self.public, "POST", "/v1/check", json.dumps(members), fields)[2])
 
     def follow(self, database):
         """Waits until the pages have what is in the database."""
