@@ -11,7 +11,7 @@ import contract
 import generated
 import probes
 import signatures
-from servers import BINARY, REPOSITORY, servers, wait
+from servers import BINARY, REPOSITORY, run, servers, wait
 
 HERE = pathlib.Path(__file__).parent
 PUBLIC = REPOSITORY / "Documentation" / "openapi.yaml"
@@ -48,7 +48,7 @@ def main():
             sys.exit("\n".join(faults))
         described = contract.Contract(folder / "contract.json")
         key = folder / "lockout-key.pem"
-        subprocess.run([BINARY, "lockout-key", "new", key], check=True, stdout=subprocess.DEVNULL)
+        run(BINARY, "lockout-key", "new", key)
         server = serve("main", "--count-interval", "1", "--lockout-key", key, "--release-tokens")
         server.run("apply", "--yes", HERE / "policy.yaml")
         nobody = {"bundle": "com.example.nobody", "platform": "ios", "version": "1"}
