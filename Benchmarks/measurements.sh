@@ -2,28 +2,26 @@
 # shellcheck disable=SC2154 # script/bench reads all of these files, which share their names
 # The measurements of script/bench: a function for each, and the loads they use.
 
-# closed_load NAME SECONDS CONNECTIONS: asks as fast as answers come; prints what load.lua reports, and fails if a
+# wrk_load NAME SECONDS CONNECTIONS ARGUMENT...: asks as fast as answers come; prints what load.lua reports, and fails if a
 # request did.
-closed_load() {
-    local output line
-    output=$(taskset -c "$load_processors" wrk --threads "$load_threads" --connections "$3" --duration "$2s" \
-        --timeout 10s --script "$benchmarks/load.lua" "${address[$1]}/v1/check" -- "$benchmarks/question.json" "$close")
-    line=$(grep '^requests=' <<< "$output") || fail "wrk reported nothing about $1: $output"
-    [[ $line == *' failed=0 '* ]] || fail "requests to $1 failed: $line"
+wrk_load() {
+    local name=$1 seconds=$2 connections=$3 output line
+    shift 3
+    output=$(taskset -c "$load_processors" wrk --threads "$load_threads" --connections "$connections" --duration "${seconds}s" \
+        --timeout 10s --script "$benchmarks/load.lua" "$@")
+    line=$(grep '^requests=' <<< "$output") || fail "wrk reported nothing about $name: $output"
+    [[ $line == *' failed=0 '* ]] || fail "requests to $name failed: $line"
     echo "$line"
 }
 
-# feed_load NAME SECONDS CONNECTIONS [TAG]: asks for the document of a feed as fast as answers come, or whether the one
-# with this tag has changed.
+closed_load() { wrk_load "$@" "${address[$1]}/v1/check" -- "$benchmarks/question.json" "$close"; }
+
+# feed_load NAME SECONDS CONNECTIONS [TAG]: asks for the document of a feed, or whether the one with this tag has changed.
 feed_load() {
-    local output line condition=()
+    local condition=()
     # Each server has its own tag for the same bytes.
     [[ -z ${4:-} ]] || condition=(--header "If-None-Match: ${tag[$1]}")
-    output=$(taskset -c "$load_processors" wrk --threads "$load_threads" --connections "$3" --duration "$2s" \
-        --timeout 10s --script "$benchmarks/load.lua" "${condition[@]}" "${address[$1]}$feed")
-    line=$(grep '^requests=' <<< "$output") || fail "wrk reported nothing about $1: $output"
-    [[ $line == *' failed=0 '* ]] || fail "requests to $1 failed: $line"
-    echo "$line"
+    wrk_load "${@:1:3}" "${condition[@]}" "${address[$1]}$feed"
 }
 
 # go_load COMMAND NAME SECONDS CONNECTIONS ARGUMENT...: what Benchmarks/load reports.
@@ -64,9 +62,7 @@ in_rounds() {
 }
 
 # report TABLE UNIT: the table of what in_rounds measured last.
-report() {
-    awk -v table="$1" -v unit="$2" -v hertz="$(getconf CLK_TCK)" -f "$benchmarks/report.awk" "$folder/measured"
-}
+report() { python3 "$benchmarks/report.py" "$@" "$folder/measured"; }
 
 # title TEXT: what comes next, and on what.
 title() {

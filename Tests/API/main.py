@@ -6,25 +6,16 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
-from urllib.request import Request, urlopen
 
 import contract
 import generated
 import probes
 import signatures
-from servers import BINARY, REPOSITORY, servers
+from servers import BINARY, REPOSITORY, run, servers, wait
 
 HERE = pathlib.Path(__file__).parent
 PUBLIC = REPOSITORY / "Documentation" / "openapi.yaml"
 DOCUMENTS = PUBLIC, PUBLIC.with_name("openapi-server.yaml")
-
-
-def follows(server):
-    """Whether the server has the policy by now."""
-    body = json.dumps({"bundle": "com.example.nobody", "platform": "ios", "version": "1"}).encode()
-    with urlopen(Request(f"http://{server.public}/v1/check", body, {"Content-Type": "application/json"})) as response:
-        return b'"notice"' in response.read()
 
 
 def random_requests(described, folder, main, arguments):
@@ -57,11 +48,11 @@ def main():
             sys.exit("\n".join(faults))
         described = contract.Contract(folder / "contract.json")
         key = folder / "lockout-key.pem"
-        subprocess.run([BINARY, "lockout-key", "new", key], check=True, stdout=subprocess.DEVNULL)
+        run(BINARY, "lockout-key", "new", key)
         server = serve("main", "--count-interval", "1", "--lockout-key", key, "--release-tokens")
         server.run("apply", "--yes", HERE / "policy.yaml")
-        while not follows(server):
-            time.sleep(0.1)
+        nobody = {"bundle": "com.example.nobody", "platform": "ios", "version": "1"}
+        wait(lambda: server.check(nobody)["messages"], "the server does not follow the policy")
         bare = serve("bare", "--rate-limit", "1:1", "--release-tokens",
                      DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
         is_right = [signatures.judge(server, key), generated.judge(PUBLIC, f"http://{server.public}", folder)]

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Runs the scenarios of the client libraries against a real server, and over networks that misbehave.
 
-against_server.py VERSIONGATE NAME=PROGRAM... -- SCENARIOS...
+against_server.py NAME=PROGRAM... -- SCENARIOS...
 
-VERSIONGATE is the built program. Each NAME=PROGRAM is the command of a library's program that runs one file of
-scenarios. For every answer with messages this program applies a policy
-that sends them, waits until the server serves it, and checks that it does send them. The server signs lockouts, and
-scenarios of this program's own hold the libraries to its signatures. With `-` for VERSIONGATE there is no server, and the
-relay answers by itself.
+Each NAME=PROGRAM is the command of a library's program that runs one file of scenarios. VERSIONGATE_BINARY names the built
+server. For every answer with messages this program applies a policy that sends them, waits until the server serves it, and
+checks that it does send them. The server signs lockouts, and scenarios of this program's own hold the libraries to its
+signatures. Without VERSIONGATE_BINARY there is no server, and the relay answers by itself.
 
 Between the libraries and the server is a relay (relay.py), which keeps what was asked and answers what no server does. It
 runs random scenarios too (random_scenarios.py; VERSIONGATE_SEED repeats a run, VERSIONGATE_SCENARIOS says how many), and
@@ -37,24 +36,19 @@ at least half a second for an answer. It closes the connection after each. Answe
 all others text ("body"). The program ends with 0 if all scenarios were right, else 1.
 """
 import concurrent.futures
-import http.client
 import json
 import os
 import random
 import shlex
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.parse
 
 from bad_networks import ADDRESS_TIMES, UNBEARABLE, address_scenarios, fault_scenarios
 from random_scenarios import scenarios
 from relay import Addresses, Relay
+from servers import BINARY, ask, run, servers, wait
 
-# Far more than anything takes, on a busy machine too.
-PATIENCE = 300
 # Of a scenario in which time matters.
 MOST_ATTEMPTS = 20
 # When scenarios begin by the clock that they give to the libraries.
@@ -67,10 +61,6 @@ WRONG = {"name": "Nothing answers", "rule": "asks", "steps": [
 # What each library tells its observer.
 TOO_LATE = "no answer within 2 seconds"
 SIGNATURE_FIELDS = ["Content-Digest", "Policy-Bundle", "Signature-Input", "Signature"]
-
-
-class Failure(Exception):
-    pass
 
 
 def yaml(value):
@@ -107,10 +97,9 @@ def policy(app, messages):
     return "\n".join(lines + ([] if messages else ["  {}"]) + ["..."]) + "\n"
 
 
-def public_key(program, path):
+def public_key(file):
     """Makes a key that signs lockouts; its public half."""
-    made = subprocess.run([program, "lockout-key", "new", path, "--format", "json"], capture_output=True, text=True, check=True)
-    return json.loads(made.stdout)["public_key"]
+    return json.loads(run(BINARY, "lockout-key", "new", file, "--format", "json"))["public_key"]
 
 
 def signed_scenarios(own, stranger):
@@ -139,78 +128,36 @@ def signed_scenarios(own, stranger):
     ]
 
 
-class Server:
-    """A versiongate server with a private PostgreSQL, which signs lockouts."""
+class Sender:
+    """A server that sends what a scenario says."""
 
-    def __init__(self, program, folder):
-        self.program, self.folder, self.policy = program, folder, None
-        self.environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
-        self.key = os.path.join(folder, "lockout-key.pem")
-        self.public_key = public_key(program, self.key)
-        self.log = open(os.path.join(folder, "server.log"), "w+b")
-        self.process = subprocess.Popen(
-            [program, "serve", "--state-dir", os.path.join(folder, "state"), "--host", "127.0.0.1", "--port", "0",
-             "--management-host", "127.0.0.1", "--management-port", "0", "--lockout-key", self.key],
-            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=self.environment)
-        self.address = self.printed_address()
-        self.environment["DATABASE_URL"] = subprocess.run(
-            [program, "database", "url", "--state-dir", os.path.join(folder, "state")],
-            check=True, capture_output=True, text=True, env=self.environment).stdout.strip()
-
-    def printed_address(self):
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline and self.process.poll() is None:
-            with open(self.log.name, encoding="utf-8", errors="replace") as log:
-                for word in log.read().split():
-                    if word.startswith("http://127.0.0.1:"):
-                        return urllib.parse.urlsplit(word.rstrip("/.,"))
-            time.sleep(0.05)
-        raise Failure(f"the server did not start; its log is {self.log.name}")
+    def __init__(self, server):
+        self.server, self.policy = server, None
 
     def ask(self, body):
-        connection = http.client.HTTPConnection(self.address.hostname, self.address.port, timeout=PATIENCE)
-        try:
-            connection.request("POST", "/v1/check", body, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            signature = {name: response.headers[name] for name in SIGNATURE_FIELDS if name in response.headers}
-            return response.status, response.read(), signature
-        finally:
-            connection.close()
-
-    def apply(self, text):
-        path = os.path.join(self.folder, "policy.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        applied = subprocess.run(
-            [self.program, "apply", path, "--yes", "--removals"], capture_output=True, text=True, env=self.environment,
-            stdin=subprocess.DEVNULL, check=False)
-        if applied.returncode:
-            raise Failure(f"apply refused: {applied.stderr}\n{text}")
-        self.policy = text
+        question = self.server.public, "POST", "/v1/check", body, {"Content-Type": "application/json"}
+        status, fields, answer = ask(*question)
+        return status, answer, {name: fields[name] for name in SIGNATURE_FIELDS if name in fields}
 
     def send(self, app, messages):
         """Applies a policy, and waits until the server sends these messages."""
         text = policy(app, messages)
         if text != self.policy:
-            self.apply(text)
+            file = self.server.state.with_name("policy.yaml")
+            file.write_text(text, encoding="utf-8")
+            self.server.run("apply", file, "--yes", "--removals")
+            self.policy = text
         question = {k: v for k, v in app.items() if k not in ("attributes", "maximumAge", "publicKeys") and v is not None}
-        question.update(app.get("attributes") or {})
-        body = json.dumps(question).encode()
-        deadline = time.monotonic() + PATIENCE
-        while True:
+        body = json.dumps(question | (app.get("attributes") or {})).encode()
+
+        def is_sent():
             status, answer, _ = self.ask(body)
-            if status == 200 and json.loads(answer) == {"messages": messages}:
-                return
-            if time.monotonic() > deadline:
-                raise Failure(f"the server answers {status} {answer.decode()} to {body.decode()} instead of {messages}")
-            time.sleep(0.005)
+            return status == 200 and json.loads(answer) == {"messages": messages}
 
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE)
+        wait(is_sent, f"the server does not answer {body.decode()} by {messages}", pause=0.005)
 
 
-def run(program, address, file, relay, environment=None):
+def play(program, address, file, relay, environment=None):
     """How many scenarios of a file a library ran, and of each that was wrong the name and why."""
     with open(file, encoding="utf-8") as text:
         scenarios = {scenario["name"]: scenario for scenario in json.load(text)}
@@ -244,9 +191,9 @@ def run(program, address, file, relay, environment=None):
             process.stdin.flush()
         process.stdin.close()
         said = process.stderr.read()
-        status = process.wait(PATIENCE)
+        status = process.wait(300)
     if status != (0 if is_right else 1):
-        raise Failure(f"{' '.join(command)} exited with {status}: {said}")
+        raise RuntimeError(f"{' '.join(command)} exited with {status}: {said}")
     faults = {}
     for name in scenarios:
         result = results.get(name, {"ok": False, "why": "was not run"})
@@ -274,14 +221,14 @@ class Judge:
         path = os.path.join(self.folder, "scenarios.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(scenarios, file)
-        return run(self.program, address, path, relay, environment)
+        return play(self.program, address, path, relay, environment)
 
     def run(self, what, address, scenarios, relay, environment=None):
         """Runs scenarios, and again those that fail because of time; no other is given a second chance."""
         for attempt in range(MOST_ATTEMPTS):
             try:
                 count, faults = self.attempt(address, scenarios, relay, environment)
-            except (Failure, OSError, ValueError) as failure:
+            except (RuntimeError, OSError, ValueError) as failure:
                 self.faults.append(f"{self.name}: {what}: {failure!r}")
                 return
             self.count += 0 if attempt else count
@@ -296,23 +243,16 @@ class Judge:
             # At an address only the last of several checks counts.
             scenarios = scenarios if environment else again
 
-    def judge(self, binary, files):
-        with tempfile.TemporaryDirectory(prefix=f"versiongate-{self.name}.") as folder:
-            # The private PostgreSQL of a root user runs as another user, who must be able to pass through.
-            os.chmod(folder, 0o711)
-            self.folder = folder
-            server = Server(binary, folder) if binary != "-" else None
-            try:
-                relay = Relay(server)
-                for file in files:
-                    with open(file, encoding="utf-8") as text:
-                        self.run(os.path.basename(file), relay.address, json.load(text), relay)
-                if server:
-                    stranger = public_key(binary, os.path.join(folder, "stranger.pem"))
-                    self.run("signed", relay.address, signed_scenarios(server.public_key, stranger), relay)
-            finally:
-                if server:
-                    server.stop()
+    def judge(self, files):
+        with servers() as (folder, serve):
+            self.folder, key = folder, folder / "lockout-key.pem"
+            own = BINARY and public_key(key)
+            relay = Relay(BINARY and Sender(serve("server", "--lockout-key", key)))
+            for file in files:
+                with open(file, encoding="utf-8") as text:
+                    self.run(os.path.basename(file), relay.address, json.load(text), relay)
+            if BINARY:
+                self.run("signed", relay.address, signed_scenarios(own, public_key(folder / "stranger.pem")), relay)
             relay = Relay(None, path="/gate")
             _, faults = self.attempt(relay.address, [WRONG], relay)
             if ": step 2: " not in faults.get(WRONG["name"], ""):
@@ -329,13 +269,13 @@ class Judge:
 
 def main():
     split = sys.argv.index("--") if "--" in sys.argv else 0
-    if split < 3 or split + 1 == len(sys.argv):
+    if split < 2 or split + 1 == len(sys.argv):
         sys.exit(__doc__)
-    binary, files = sys.argv[1], sys.argv[split + 1:]
+    files = sys.argv[split + 1:]
     print(f"{COUNT} random scenarios, VERSIONGATE_SEED={SEED}", flush=True)
-    programs = dict(argument.split("=", 1) for argument in sys.argv[2:split])
+    programs = dict(argument.split("=", 1) for argument in sys.argv[1:split])
     with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
-        runs = [pool.submit(Judge(name, program).judge, binary, files) for name, program in programs.items()]
+        runs = [pool.submit(Judge(name, program).judge, files) for name, program in programs.items()]
         faults = [fault for finished in runs for fault in finished.result()]
     for fault in faults:
         print(fault)

@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
-"""Random scenarios with what a client library must show, send and keep in them.
+"""Random scenarios, as Clients/scenarios/README.md describes them, with what a library must show, send and keep in them.
 
-random_scenarios.py [SEED [COUNT]]
-
-Writes COUNT scenarios, as Clients/scenarios/README.md describes them, to standard output. The same seed gives the same
-ones. What must be shown comes from `Device`, a model of the page Clients/README.md that shares no code with a library.
+The same seed gives the same ones. What must be shown comes from `Device`, a model of the page Clients/README.md that shares
+no code with a library.
 """
 import copy
 import email.utils
 import json
 import random
-import sys
 
 BEGINNING = 1_790_000_000
 DAY = 86_400
@@ -325,8 +321,3 @@ class Life:
 
 def scenarios(seed, count):
     return [Life(random.Random(f"{seed} {number}")).scenario(f"Random {seed}, {number}") for number in range(count)]
-
-
-if __name__ == "__main__":
-    seed, count = [*sys.argv[1:], "1", "100"][:1], [*sys.argv[2:], "100"][:1]
-    json.dump(scenarios(seed[0], int(count[0])), sys.stdout, indent=1)

@@ -6,12 +6,12 @@ import socket
 import socketserver
 import ssl
 import struct
-import subprocess
 import threading
 import time
 import zlib
 
 from bad_networks import CHUNKED, FAULTS, NEWS, TRUSTED
+from servers import run
 
 # Two checks at the same time are begun in this time.
 SECONDS_OF_ANSWER = 0.5
@@ -192,8 +192,8 @@ class Addresses:
         for name in ("authority", "stranger"):
             openssl(folder, f"req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -days 2 -subj /CN={name}")
         if keytool := shutil.which("keytool"):
-            subprocess.run([keytool, "-importcert", "-noprompt", "-alias", "a", "-file", "authority.pem", "-keystore", "trust.p12",
-                            "-storetype", "PKCS12", "-storepass", "password"], cwd=folder, check=True, capture_output=True)
+            run(keytool, "-importcert", "-noprompt", "-alias", "a", "-file", "authority.pem", "-keystore", "trust.p12",
+                "-storetype", "PKCS12", "-storepass", "password", cwd=folder)
             self.environment["JDK_JAVA_OPTIONS"] = (
                 f"-Djavax.net.ssl.trustStore={folder}/trust.p12 -Djavax.net.ssl.trustStorePassword=password")
         self.all = {
@@ -247,4 +247,4 @@ def is_json(body):
 
 
 def openssl(folder, arguments):
-    subprocess.run(["openssl", *arguments.split()], cwd=folder, check=True, capture_output=True)
+    run("openssl", *arguments.split(), cwd=folder)

@@ -9,33 +9,16 @@ import pathlib
 import secrets
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+from servers import BINARY, REPOSITORY, run, wait
+
 FILES = REPOSITORY / "deploy" / "patroni"
 MEMBERS = {"a": "10.0.0.11", "b": "10.0.0.12", "c": "10.0.0.13"}
 SERVERS = {"gate-1": "10.0.0.21", "gate-2": "10.0.0.22"}
 ADDRESSES = MEMBERS | SERVERS
 OUTSIDE = "10.0.0.1"
-
-
-def run(*command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
-    return done.stdout
-
-
-def until(what, seconds, condition):
-    """Waits for a condition, and returns what it is."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{what} did not come within {seconds} s")
-        time.sleep(0.2)
-    return value
 
 
 def ask(url, data=None):
@@ -91,7 +74,7 @@ class Machine:
     def lose_power(self):
         """Nothing runs any more, and the network gets no answer, not even that nobody is there."""
         run("ip", "link", "set", "dev", self.name, "down")
-        until(f"the end of {self.name}", 10, lambda: self.signal(signal.SIGKILL) or not self.processes())
+        wait(lambda: self.signal(signal.SIGKILL) or not self.processes(), f"{self.name} does not end", 10)
 
     def power_up(self):
         run("ip", "link", "set", "dev", self.name, "up")
@@ -169,14 +152,13 @@ class Member(Machine):
 class Server(Machine):
     """A versiongate."""
 
-    def __init__(self, name, folder, binary, password):
+    def __init__(self, name, folder, password):
         super().__init__(name, folder)
-        self.binary = binary
         self.environment = settings((FILES / "versiongate.env").read_text()) | {"PGPASSWORD": password}
 
     def boot(self):
         self.power_up()
-        self.start("versiongate", str(self.binary), "serve", "--state-dir", f"{self.folder}/state", "--host", self.address,
+        self.start("versiongate", BINARY, "serve", "--state-dir", f"{self.folder}/state", "--host", self.address,
                    "--management-host", self.address, environment=self.environment)
 
     def ready(self):
@@ -200,15 +182,15 @@ class Cluster:
         VALUES ('fault', 'com.example.doto', true, 'Edit 0', 'The title tells which edit is live.');
         """
 
-    def __init__(self, folder, binary):
-        self.binary, self.password = binary, secrets.token_hex(8)
+    def __init__(self, folder):
+        self.password = secrets.token_hex(8)
         programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
         run("ip", "link", "set", "lo", "up")
         run("ip", "link", "add", "name", "switch", "type", "bridge")
         run("ip", "address", "add", f"{OUTSIDE}/24", "dev", "switch")
         run("ip", "link", "set", "switch", "up")
         self.members = [Member(name, folder, programs, self.password) for name in MEMBERS]
-        self.servers = [Server(name, folder, binary, self.password) for name in SERVERS]
+        self.servers = [Server(name, folder, self.password) for name in SERVERS]
         self.psql_program = programs / "psql"
 
     def boot(self):
@@ -218,9 +200,9 @@ class Cluster:
         password = f"\\set password {self.password}\n"
         self.primary().psql(password + self.OWNER, "postgres")
         # libpq asks no other host once one has said that it has no such database.
-        until("the database at all members", 30, lambda: all(
-            member.psql("SELECT 1 FROM pg_database WHERE datname = 'versiongate'", "postgres") for member in self.members))
-        run(str(self.binary), "migrate", env=self.environment("versiongate_owner"))
+        query = "SELECT 1 FROM pg_database WHERE datname = 'versiongate'"
+        wait(lambda: all(member.psql(query, "postgres") for member in self.members), "a member has no database", 30)
+        run(BINARY, "migrate", env=self.environment("versiongate_owner"))
         self.primary().psql(password + self.ROLES)
         for server in self.servers:
             server.boot()
@@ -244,7 +226,7 @@ class Cluster:
             leaders = [name for name, each in self.view().items() if each["role"] in ("leader", "master", "primary")]
             return leaders and leaders[0]
 
-        name = until("a primary", 60, found)
+        name = wait(found, "there is no primary", 60)
         return next(member for member in self.members if member.name == name)
 
     def standbys(self):
@@ -269,7 +251,7 @@ class Cluster:
             ) and all(each["state"] in ("running", "streaming") for each in members) and len(
                 {each.get("timeline") for each in members}) == 1
 
-        until("a whole cluster", seconds, condition)
+        wait(condition, "the cluster is not whole", seconds)
 
     def agreed(self, seconds):
         """Members have the same history, and servers answer by its end."""
@@ -282,7 +264,7 @@ class Cluster:
             revisions = {str(server.ready().get("revision")) for server in self.servers}
             return len(histories) == 1 and revisions == {histories.pop().split("|")[0]}
 
-        until("one history of all members, and servers that follow it", seconds, condition)
+        wait(condition, "the members have not one history that the servers follow", seconds)
 
     def timeline(self):
         return int(self.primary().psql("SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)"), 16)

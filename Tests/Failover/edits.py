@@ -5,6 +5,8 @@ import subprocess
 import threading
 import time
 
+from servers import BINARY
+
 
 @dataclasses.dataclass
 class Edit:
@@ -70,7 +72,7 @@ class Edits:
         edit.ended = time.time()
 
     def by_command_line(self, title, _):
-        return [self.cluster.binary, "rule", "edit", "fault", "--title", title, "--yes"], self.cluster.environment("anna")
+        return [BINARY, "rule", "edit", "fault", "--title", title, "--yes"], self.cluster.environment("anna")
 
     def at_member(self, title, member):
         """Asked directly, so that one that should no longer be the primary is asked too."""

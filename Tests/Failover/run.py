@@ -1,18 +1,19 @@
 """The faults of script/test-failover, and the table of what they did.
 
-run.py FOLDER BINARY [FAULT...]
+run.py FOLDER [FAULT...]
 run.py --list
 """
 
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 import traceback
 
-import cluster as machines
 import edits
+from cluster import Cluster
+from load import Load
+from servers import run, wait
 
 CHECKS, RATE = 20_000, 400
 LONGEST_WAIT = 20
@@ -97,8 +98,8 @@ def all_restarted(cluster, outages):
         began = time.time()
         server.lose_power()
         server.boot()
-        machines.until(f"{server.name} from its disk", 20, lambda: server.ready().get("source") == "file")
-        outages[server.name] = began, time.time()
+        wait(lambda: server.ready().get("source") == "file", f"{server.name} does not answer from its disk", 20)
+        outages[server.name] = (began, time.time()),
     time.sleep(10)
     for member in cluster.members:
         member.boot()
@@ -107,7 +108,7 @@ def all_restarted(cluster, outages):
 
 def switch_option():
     """Patroni 4 calls it a primary, 3 a leader."""
-    told = machines.run("patronictl", "switchover", "--help")
+    told = run("patronictl", "switchover", "--help")
     return ["--primary" if "--primary" in told else "--leader" if "--leader" in told else "--master"]
 
 
@@ -124,69 +125,40 @@ def rejoin(*sides):
             machine.reconnect()
 
 
-class Loads:
-    """20,000 checks, half of them at each server."""
-
-    PROGRAM = machines.REPOSITORY / "Tests" / "Faults" / "load.py"
-
-    def __init__(self, cluster, folder):
-        self.outages = {}
-        self.logs = {server.name: folder / f"load-{server.name}.log" for server in cluster.servers}
-        self.running = []
-        for server in cluster.servers:
-            with open(self.logs[server.name], "wb") as log:
-                self.running.append(subprocess.Popen(
-                    [sys.executable, self.PROGRAM, f"http://{server.address}:8080", "--checks", str(CHECKS // 2),
-                     "--rate", str(RATE / 2)], stdout=log, stderr=log))
-
-    def end(self):
-        for load in self.running:
-            load.wait(timeout=CHECKS / RATE + 60)
-
-    def results(self):
-        """How many checks were sent, how many failed, and how many of these while their server was up."""
-        sent = failed = failed_while_up = 0
-        for name, log in self.logs.items():
-            began, ended = self.outages.get(name, (0, 0))
-            for line in log.read_text().splitlines():
-                words = line.split()
-                if words[0].startswith("checks="):
-                    sent += int(words[0].removeprefix("checks="))
-                elif words[0] == "failed":
-                    failed += 1
-                    # One that was sent in the two seconds before may have met the end.
-                    failed_while_up += not began - 2 <= int(words[1]) / 1000 <= ended
-        return sent, failed, failed_while_up
-
-
 def attempt(name, cluster, folder):
     """A row of the table, and whether all of it is as it should be."""
     cluster.settled(120)
     cluster.agreed(30)
     counted, timeline = cluster.counted(), cluster.timeline()
-    loads = Loads(cluster, folder)
+    loads = {server.name: Load(f"{server.address}:8080", RATE / 2, CHECKS // 2) for server in cluster.servers}
+    outages = {}
     with edits.Edits(cluster, name) as made:
         time.sleep(3)
         began = time.time()
         # Without any member there are no edits: then the time counts from their return.
-        began = FAULTS[name][1](cluster, loads.outages) or began
+        began = FAULTS[name][1](cluster, outages) or began
         healed = time.time()
-        loads.end()
+        for load in loads.values():
+            load.wait()
         time.sleep(max(0, healed + 20 - time.time()))
     (folder / "errors.log").write_text("\n".join(made.errors))
     (folder / "edits.log").write_text("\n".join(map(str, made.all)))
     cluster.settled(120)
     cluster.agreed(30)
-    sent, failed, failed_while_up = loads.results()
+    sent = sum(load.sent for load in loads.values())
+    answered = sent - sum(len(load.failed) for load in loads.values())
+    reasons = [reason for server, load in loads.items() for reason in load.failures(*outages.get(server, ()))]
+    (folder / "checks.log").write_text("\n".join(reasons))
     titles = cluster.titles()
     lost, turns = made.lost(titles), made.turns(titles)
-    promotions, wait = cluster.timeline() - timeline, made.longest_wait(began)
+    promotions, longest = cluster.timeline() - timeline, made.longest_wait(began)
     # The counts of the last checks are on their way for up to ten seconds.
-    answered, deadline = sent - failed, time.monotonic() + 15
+    deadline = time.monotonic() + 15
     while (missing := answered - (cluster.counted() - counted)) > 0 and time.monotonic() < deadline:
         time.sleep(1)
-    good = failed_while_up == 0 and not lost and turns <= promotions and wait < LONGEST_WAIT and sent >= CHECKS
-    return good, (sent, failed_while_up, f"{wait:.1f} s", len(made.answered()), len(lost), f"{turns}/{promotions}", missing)
+    good = not reasons and not lost and turns <= promotions and longest < LONGEST_WAIT and sent >= CHECKS
+    numbers = len(made.answered()), len(lost), f"{turns}/{promotions}", missing
+    return good, (sent, len(reasons), f"{longest:.1f} s", *numbers)
 
 
 def main(arguments):
@@ -194,9 +166,9 @@ def main(arguments):
         for name, (description, _) in FAULTS.items():
             print(f"{name:20} {description}")
         return 0
-    folder, binary, *chosen = arguments
+    folder, *chosen = arguments
     folder = pathlib.Path(folder)
-    cluster = machines.Cluster(folder, binary)
+    cluster = Cluster(folder)
     began = time.time()
     cluster.boot()
     print(f"three members and two servers were there after {time.time() - began:.0f} s\n", flush=True)

@@ -3,11 +3,10 @@
 kubernetes.py FOLDER [CLUSTER]: the cluster is one of CloudNativePG, for what is in the folder.
 """
 
-import json
 import pathlib
+import re
 import sys
 
-import jsonschema
 import kubernetes_validate
 import yaml
 
@@ -40,12 +39,31 @@ def main(folder, cluster=None):
     return 1 if faults else 0
 
 
+KINDS = {
+    "string": lambda value: type(value) is str, "integer": lambda value: type(value) is int,
+    "boolean": lambda value: type(value) is bool, "count": lambda value: type(value) is int and value > 0,
+}
+
+
+def shape_faults(value, shape, place="$"):
+    """What is wrong with a value by its shape: a map of shapes, a list with one for all, a kind, or a pattern."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        for name in value.keys() ^ shape.keys():
+            yield f"{place}.{name} is only {'here' if name in value else 'in the shape'}"
+        for name in value.keys() & shape.keys():
+            yield from shape_faults(value[name], shape[name], f"{place}.{name}")
+    elif isinstance(shape, list) and isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from shape_faults(element, shape[0], f"{place}[{index}]")
+    elif not (KINDS[shape](value) if shape in KINDS else type(value) is str and re.fullmatch(shape, value)):
+        yield f"{place} is {value!r}, and not {shape}"
+
+
 def database(path, objects):
-    """A database of CloudNativePG, by a schema of our own: theirs comes with the operator."""
+    """A database of CloudNativePG, by a shape of our own: its schema comes with the operator."""
     cluster = yaml.safe_load(path.read_text())
-    schema = json.loads(pathlib.Path(__file__).with_name("cloudnative-pg.json").read_text())
-    faults = [f"{path.name}: {error.json_path}: {error.message}" for error in jsonschema.Draft7Validator(schema).iter_errors(cluster)]
-    if faults:
+    shape = yaml.safe_load(pathlib.Path(__file__).with_name("cloudnative-pg.yaml").read_text())
+    if faults := [f"{path.name}: {fault}" for fault in shape_faults(cluster, shape)]:
         return faults
     users = {item["metadata"]["name"]: item["stringData"].get("username") for _, item in objects if item["kind"] == "Secret"}
     start = cluster["spec"]["bootstrap"]["initdb"]

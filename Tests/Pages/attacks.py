@@ -1,7 +1,5 @@
 """Fills a server with attacks wherever people or clients may write, and opens each page."""
 
-import contextlib
-import http.client
 import json
 import re
 import time
@@ -11,6 +9,7 @@ from urllib.parse import quote
 import accessibility
 from browser import Browser
 from database import Database, literal
+from servers import ask
 
 # What each attack would do, if it ran: leave a mark in the window.
 RUN = "window.ran=1"
@@ -131,11 +130,9 @@ return faults.slice(0, 10);
 
 
 class Attack:
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, server, browser, faults):
+        self.server, self.browser, self.faults = server, browser, faults
         self.database = Database(server.database)
-        self.faults = []
-        self.browser = Browser(f"http://{server.management}", self.faults)
 
     def fill(self):
         """Writes each attack wherever it may stand."""
@@ -173,9 +170,11 @@ class Attack:
             """)
         self.database.run("GRANT versiongate_viewer TO versiongate_server;\n" + "".join(script))
         self.server.follow(self.database)
+        # What is no check is refused, and is then nothing that a page could show.
         for index, attack in enumerate(ATTACKS):
-            self.check({"bundle": attack[:200]})
-            self.check({"bundle": self.bundle(index), "version": "1.0", "platform": "ios", "language": attack[:60]})
+            self.server.check({"bundle": attack[:200]})
+            self.server.check({"bundle": self.bundle(index), "version": "1.0", "platform": "ios",
+                               "language": attack[:60]})
         time.sleep(6)
 
     def bundle(self, index):
@@ -237,7 +236,7 @@ class Attack:
 
     def open(self, path, text, any_status=False):
         browser = self.browser
-        status = self.get(path)[0]
+        status = ask(self.server.management, "GET", path)[0]
         if status >= 500 or (status >= 400 and not any_status):
             browser.fault(path, f"it is answered {status}")
         browser.open(path, status)
@@ -248,28 +247,13 @@ class Attack:
 
     def document(self, path):
         """A CSV: nothing that a spreadsheet computes, nothing that a browser shows as a page."""
-        status, body, fields = self.get(path)
+        status, fields, body = ask(self.server.management, "GET", path)
         if status != 200 or fields.get("Content-Type") != "text/csv; charset=utf-8":
             self.faults.append(f"{path}: {status} {fields.get('Content-Type')}")
         if not re.fullmatch(r'attachment; filename="[A-Za-z0-9._-]+\.csv"', fields.get("Content-Disposition", "")):
             self.faults.append(f"{path}: {fields.get('Content-Disposition')}")
-        if any(re.match(r'"?[=+@\t\r-]', line) for line in body.splitlines()):
+        if any(re.match(r'"?[=+@\t\r-]', line) for line in body.decode().splitlines()):
             self.faults.append(f"{path}: a formula in {body!r}")
-
-    def get(self, path):
-        """The status, the body and the fields of an answer."""
-        connection = http.client.HTTPConnection(self.server.management, timeout=300)
-        try:
-            connection.request("GET", path)
-            response = connection.getresponse()
-            return response.status, response.read().decode(errors="replace"), dict(response.getheaders())
-        finally:
-            connection.close()
-
-    def check(self, members):
-        # What is no check is refused, and is then nothing that a page could show.
-        with contextlib.suppress(OSError):
-            self.server.check(members)
 
 
 def is_text(text):
@@ -290,15 +274,10 @@ def squeezed(text):
     return re.sub(r"\s+", " ", text).strip()
 
 
-def judge(server):
-    attack = Attack(server)
-    try:
+def judge(faults, server):
+    with Browser(f"http://{server.management}", faults) as browser:
+        attack = Attack(server, browser, faults)
         attack.proof()
         attack.fill()
         attack.pages()
-    finally:
-        for fault in attack.faults[:60]:
-            print(f"FAULT {fault}")
-        attack.browser.close()
-    print(f"{len(ATTACKS)} attacks in {attack.browser.pages} pages; {len(attack.faults)} faults")
-    return not attack.faults
+    print(f"{len(ATTACKS)} attacks in {browser.pages} pages; {len(faults)} faults")

@@ -34,19 +34,23 @@ class Browser:
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         self.driver.set_page_load_timeout(300)
         self.driver.set_script_timeout(300)
-        self.width = self.scheme = None
         self.pages = self.requests = 0
         self.look(1600, "light")
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.driver.quit()
 
-    def look(self, width, scheme, media=""):
-        """How wide the window is, and how it is lit; media: `print`."""
+    def look(self, width, scheme="light", media="", height=900, scale=1, motion="no-preference"):
+        """How large the window is, and how it is lit; media: `print`; scale: that of a phone's screen."""
         self.width, self.scheme = width, scheme
-        self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.command("Emulation.setEmulatedMedia", media=media,
-                     features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.window = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
+                     mobile=scale > 1)
+        self.command("Emulation.setEmulatedMedia", media=media, features=[
+            {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}])
 
     def allow_scripts(self, allowed):
         self.command("Emulation.setScriptExecutionDisabled", value=not allowed)
@@ -121,10 +125,10 @@ class Browser:
     def fault(self, path, text):
         self.faults.append(f"{path} ({self.width}, {self.scheme}): {text}")
 
-    def picture(self, file, part=None):
-        """The whole page, however long, or a part of it."""
-        clip = {"clip": part} if part else {}
-        image = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=part is None, **clip)
+    def picture(self, file, whole=True):
+        """The whole page, however long, or what the window shows."""
+        clip = {} if whole else {"clip": self.window}
+        image = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **clip)
         with open(file, "wb") as output:
             output.write(base64.b64decode(image["data"]))
 

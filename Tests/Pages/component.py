@@ -1,6 +1,5 @@
 """Opens an app that has mounted a gate (Clients/JavaScript/mount.js), and tries to leave a lockout."""
 
-import base64
 import json
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -84,13 +83,9 @@ const root = document.querySelector("versiongate-screens").shadowRoot;
 
 
 class Component:
-    def __init__(self, screenshots):
-        self.screenshots = screenshots
-        self.server = Server()
-        self.faults = []
-        self.browser = Browser(self.server.address, self.faults)
-        self.driver = self.browser.driver
-        self.run = self.browser.run
+    def __init__(self, server, browser, screenshots):
+        self.server, self.browser, self.screenshots = server, browser, screenshots
+        self.driver, self.run, self.look = browser.driver, browser.run, browser.look
         self.path = ""
         self.counts = {"axe": 0, "fits": 0, "ways": 0}
 
@@ -101,11 +96,12 @@ class Component:
                 "link": f"{self.server.address}/app/", **members}
 
     def open(self, query="", messages=None, wait=True):
-        """Opens the app, and waits until it has its answer."""
+        """Opens the app on a device that has kept nothing, and waits until it has its answer."""
         if messages is not None:
             self.server.messages = messages
         self.path = f"/app/{query}"
         self.driver.get("about:blank")
+        self.browser.command("Storage.clearDataForOrigin", origin=self.server.address, storageTypes="local_storage")
         self.driver.get(self.server.address + self.path)
         if wait:
             self.wait(".lockout" if any(one.get("lockout") for one in self.server.messages) else ".message")
@@ -174,16 +170,9 @@ class Component:
             if "/v1/check" not in entry["message"]:
                 self.browser.fault(self.path, f"the console says {entry['message']}")
 
-    def look(self, width, scheme="light", height=900, motion="no-preference"):
-        self.browser.look(width, scheme)
-        self.browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.browser.command("Emulation.setEmulatedMedia", media="", features=[
-            {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}])
-
     def picture(self, name):
         self.root("[document, root].forEach((all) => all.getAnimations().forEach((one) => one.finish()))")
-        image = self.browser.command("Page.captureScreenshot", format="png")
-        (self.screenshots / f"component-{name}.png").write_bytes(base64.b64decode(image["data"]))
+        self.browser.picture(self.screenshots / f"component-{name}.png", whole=False)
 
     def judge(self, dialog, what):
         self.root("root.getAnimations().forEach((one) => one.finish())")
@@ -220,7 +209,6 @@ class Component:
                 self.expect("buttons", self.run(CONTROLS, dialog), names)
                 direction = self.root(f"return getComputedStyle(root.querySelector('{dialog}')).direction")
                 self.expect("direction", direction, "rtl" if language == "ar" else "ltr")
-                self.run("localStorage.clear()")
                 self.judge_console()
         self.look(1600)
 
@@ -257,7 +245,6 @@ class Component:
             self.expect("what it did", self.run("return [window.ran ?? null, document.querySelectorAll('script').length]"), [None, 1])
             self.judge(".message", f"attack {index}")
             self.judge(".lockout", f"attack {index}")
-            self.run("localStorage.clear()")
         self.judge_console()
         links = ["javascript:window.ran=1", "data:text/html,x", "file:///etc/passwd", "https://a@evil.example/", "//evil.example/", "http:/x\\y"]
         for link in links:
@@ -345,12 +332,10 @@ class Component:
         # Its time: counted down, then asked again.
         self.open("", [self.lockout(until=until(5_400))])
         self.wait_time(r"^\d+:\d\d\s[AP]M \(in (8\d|90) minutes\)$")
-        self.run("localStorage.clear()")
         self.open("", [self.lockout(until=until(10))], wait=False)
         self.wait_time(r"\(in (\d|10) seconds?\)")
         self.server.messages = []
         self.wait(".lockout", False)
-        self.run("localStorage.clear()")
         self.open("", [self.lockout(until=until(2))], wait=False)
         self.server.fails = None
         self.wait(".lockout")
@@ -359,14 +344,12 @@ class Component:
         self.server.fails = None
 
         # A server that goes on sending what has ended is asked again, but not at once each time.
-        self.run("localStorage.clear()")
         self.open("", [self.lockout(until=until(-5))])
         self.wait_time(r"\(in 1[0-5] seconds\)")
         self.expect_covered("a lockout that has ended and is sent")
 
         # No number and no link in an answer keeps it from covering the page.
         for members in ({"until": 8_640_000_000_001}, {"until": 9_007_199_254_740_991}, {"link": "https://["}, {"link": "https://%"}):
-            self.run("localStorage.clear()")
             self.open("", [self.lockout(**members)])
             self.expect_covered(f"a lockout with {members}")
             self.open("", [{"id": "news", "title": "News", "text": "Lists.", **members}])
@@ -478,25 +461,18 @@ class Component:
             self.counts["ways"] += 1
             self.driver.get_log("browser")
 
-    def close(self):
-        self.browser.close()
 
-
-def judge(screenshots):
-    component = Component(screenshots)
-    parts = ("message", "lockout_ends", "motion", "preview", "worker", "ways_out", "hostile", "all_languages", "languages")
-    try:
-        for part in (getattr(component, name) for name in parts):
+def judge(faults, screenshots):
+    server = Server()
+    with Browser(server.address, faults) as browser:
+        component = Component(server, browser, screenshots)
+        for part in (component.message, component.lockout_ends, component.motion, component.preview, component.worker,
+                     component.ways_out, component.hostile, component.all_languages, component.languages):
             try:
                 part()
             except Exception as error:  # Each part says what it found.
-                component.faults.append(f"{part.__name__}: {error}")
-                component.server.fails = None
-            print(f"{part.__name__}: {len(component.faults)} faults so far", flush=True)
-    finally:
-        component.close()
-    for fault in component.faults:
-        print(f"  {fault}")
+                faults.append(f"{part.__name__}: {error}")
+                server.fails = None
+            print(f"{part.__name__}: {len(faults)} faults so far", flush=True)
     print(f"The web component: {component.counts['ways']} ways to leave a lockout tried; {component.counts['axe']} times judged by "
-          f"axe-core, {component.counts['fits']} times measured; {len(component.faults)} faults")
-    return not component.faults
+          f"axe-core, {component.counts['fits']} times measured; {len(faults)} faults")

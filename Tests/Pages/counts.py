@@ -70,14 +70,13 @@ EDITS = (
 )
 
 
-def edit(database):
-    """Makes the edits, and says in the history that they were made at their times."""
-    for hours, why, statement in EDITS:
+def edit(database, edits, hours_before):
+    """Makes edits, and says in the history when they were made; the policy was applied some hours before now."""
+    first = int(database.value("SELECT min(id) FROM changes"))
+    for _, why, statement in edits:
         reason = f"SET LOCAL versiongate.why = '{why}';" if why else ""
         database.run(f"BEGIN; {reason} {statement}; COMMIT;")
-    first = int(database.value("SELECT min(id) FROM changes"))
-    ages = (25 * 24, *(hours for hours, _, _ in EDITS))
     database.run("".join(
         f"UPDATE changes SET at = now() - interval '{hours} hours' WHERE id = {first + index};\n"
-        for index, hours in enumerate(ages)
+        for index, hours in enumerate((hours_before, *(hours for hours, *_ in edits)))
     ))

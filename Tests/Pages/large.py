@@ -1,10 +1,10 @@
 """2,000 apps, 100,000 rules and 5 million rows of counts: how long pages take, and how much memory."""
 
-import http.client
 import time
 from pathlib import Path
 
 from database import Database
+from servers import ask
 
 APPS, RULES, ROWS = 2_000, 100_000, 5_000_000
 # In seconds; a page that is asked for the first time may take as long.
@@ -59,10 +59,9 @@ PAGES = [
 
 
 class Large:
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, faults, server):
+        self.faults, self.server = faults, server
         self.database = Database(server.database)
-        self.faults = []
 
     def fill(self):
         start = time.monotonic()
@@ -74,24 +73,14 @@ class Large:
         print(f"{counted[0]} apps, {counted[1]} rules, {counted[2]} rows of counts, {counted[3]} of rules; "
               f"filled in {time.monotonic() - start:.0f} s", flush=True)
 
-    def page(self, path):
-        """The status, the body and how long the answer took to be whole, in seconds."""
-        connection = http.client.HTTPConnection(self.server.management, timeout=60)
-        try:
-            start = time.monotonic()
-            connection.request("GET", path)
-            response = connection.getresponse()
-            body = response.read()
-            return response.status, body, time.monotonic() - start
-        finally:
-            connection.close()
-
     def time_pages(self):
         """Each page twice, when nothing of it is kept any more."""
         slowest = {}
         for _ in range(2):
             for path in PAGES:
-                status, body, seconds = self.page(path)
+                start = time.monotonic()
+                status, _, body = ask(self.server.management, "GET", path)
+                seconds = time.monotonic() - start
                 slowest[path] = max(slowest.get(path, (0, 0))[0], seconds), len(body)
                 if status != 200:
                     self.faults.append(f"{path} is answered {status}")
@@ -110,15 +99,12 @@ class Large:
         raise RuntimeError(f"/proc/{self.server.process.pid}/status has no {field}")
 
 
-def judge(server):
-    large = Large(server)
+def judge(faults, server):
+    large = Large(faults, server)
     large.fill()
     before = large.memory()
     large.time_pages()
     after, peak = large.memory(), large.memory("VmHWM")
     print(f"memory: {before >> 20} MiB with the policy, {after >> 20} MiB after all pages, {peak >> 20} MiB at the most")
     if after - before > MOST_MEMORY:
-        large.faults.append(f"the pages took {(after - before) >> 20} MiB, more than {MOST_MEMORY >> 20}")
-    for fault in large.faults:
-        print(f"FAULT {fault}")
-    return not large.faults
+        faults.append(f"the pages took {(after - before) >> 20} MiB, more than {MOST_MEMORY >> 20}")

@@ -12,7 +12,7 @@ import large
 import origins
 import pictures
 import story
-from servers import BINARY, REPOSITORY, servers
+from servers import REPOSITORY, servers
 
 PLACE = REPOSITORY / ".build" / "pages"
 SCREENSHOTS, PICTURES = PLACE / "screenshots", PLACE / "pictures"
@@ -22,30 +22,39 @@ USUAL = "story", "component", "attacks", "pictures", "origins"
 COUNTS_SELDOM = "--count-interval", "3600"
 
 
-def judge(part, seed):
-    """Whether the pages are as this part says."""
+def judge(part, seed, faults):
+    """Adds what is wrong in a part."""
     if part == "component":
-        return component.judge(SCREENSHOTS)
+        return component.judge(faults, SCREENSHOTS)
     if part == "origins":
-        return origins.judge()
+        return origins.judge(faults)
     with servers() as (_, serve):
         server = serve("server", *COUNTS_SELDOM)
         if part == "attacks":
-            return attacks.judge(server)
+            return attacks.judge(faults, server)
         if part == "pictures":
-            return pictures.judge(server, serve("example", "--example", "--count-interval", "1"), PICTURES)
+            return pictures.judge(faults, server, serve("example", "--example", "--count-interval", "1"), PICTURES)
         if part == "large":
-            return large.judge(server)
+            return large.judge(faults, server)
         away = serve("away", DATABASE_URL="postgresql://127.0.0.1:1/nothing?connect_timeout=2")
-        return story.judge(server, away, SCREENSHOTS, seed)
+        return story.judge(faults, server, away, SCREENSHOTS, seed)
+
+
+def alone(part, seed):
+    """Whether a part is as it should be."""
+    faults = []
+    try:
+        judge(part, seed, faults)
+    finally:
+        for fault in faults:
+            print(f"FAULT {fault}")
+    return not faults
 
 
 def run(part, seed):
     """Whether a part is as it should be, which has a process of its own, and what it printed."""
     command = [sys.executable, __file__, "--alone", part, "--seed", str(seed)]
-    # The module of the servers took the variable away.
-    ended = subprocess.run(["env", f"VERSIONGATE_BINARY={BINARY}", *command], stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True, check=False)
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return ended.returncode == 0, ended.stdout
 
 
@@ -56,7 +65,7 @@ def main():
     parser.add_argument("parts", nargs="*", default=USUAL, metavar="PART", help=f"{', '.join(USUAL)} or large")
     arguments = parser.parse_args()
     if arguments.alone:
-        return 0 if judge(arguments.alone, arguments.seed) else 1
+        return 0 if alone(arguments.alone, arguments.seed) else 1
     if others := set(arguments.parts) - {*USUAL, "large"}:
         parser.error(f"there is no part {' '.join(others)}")
     shutil.rmtree(PLACE, ignore_errors=True)

@@ -3,18 +3,13 @@
 Chromium knows no schemes of apps, such as capacitor://localhost. WebKit can be told them, and is what apps have on iOS.
 """
 
-import contextlib
 import json
 import pathlib
-import ssl
-import subprocess
 import tempfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from browser import Browser
-from component_server import LIBRARY
-from servers import BINARY, REPOSITORY, servers, wait
+from component_server import LIBRARY, Handler, Listener
+from servers import BINARY, REPOSITORY, run, servers, wait
 
 CLIENT = {"bundle": "com.example.doto", "version": "1.0.0", "platform": "ios", "os": "17.0", "region": "JP"}
 APPS = ["capacitor://localhost", "ionic://localhost", "app://localhost"]
@@ -72,90 +67,72 @@ def page():
 TELL = "await fetch({}, {{ method: 'POST', mode: 'no-cors' }})"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Site(Handler):
+    """Has the page on each path."""
+
     seen = []
 
-    def log_message(self, *_):
-        pass
-
     def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(page().encode())
+        self.answer(200, page().encode(), "text/html")
 
     def do_POST(self):
         self.seen.append(self.headers["Origin"])
-        self.send_response(204)
-        self.end_headers()
-
-
-@contextlib.contextmanager
-def site(certificate=None):
-    """A port that has the page; with a certificate over TLS."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    if certificate:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_address[1]
-    server.shutdown()
+        self.answer(204)
 
 
 def in_chromium(addresses, scripts, *arguments):
     """What scripts return in the pages at some addresses."""
-    browser = Browser("", [], *arguments)
-    try:
+    with Browser("", [], *arguments) as browser:
         for address in addresses:
             browser.driver.get(address)
             yield "Chromium", [browser.driver.execute_async_script(
                 f"const done = arguments[0]; (async () => {{ {script} }})().then(done, (error) => done(String(error)))"
             ) for script in scripts]
-    finally:
-        browser.close()
 
 
 def in_webkit(origins, scripts):
     """The same in pages of the schemes of apps."""
     task = {"page": page(), "origins": origins, "scripts": scripts}
     # GTK is a package of the system, for its own Python.
-    told = subprocess.run(["xvfb-run", "--auto-servernum", "/usr/bin/python3", pathlib.Path(__file__).with_name("webkit.py")],
-                          input=json.dumps(task), stdout=subprocess.PIPE, text=True, check=True, timeout=600)
-    return [("WebKit", outcomes) for outcomes in json.loads(told.stdout)]
+    told = run("xvfb-run", "--auto-servernum", "/usr/bin/python3", pathlib.Path(__file__).with_name("webkit.py"),
+               input=json.dumps(task), timeout=600)
+    return [("WebKit", outcomes) for outcomes in json.loads(told)]
 
 
-def judge():
+def judge(faults):
     with servers() as (folder, serve), tempfile.TemporaryDirectory() as files:
         file, certificate, key = pathlib.Path(files, "index.html"), pathlib.Path(files, "site.pem"), folder / "key.pem"
         file.write_text(page(), encoding="utf-8")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-                        "-keyout", certificate, "-out", certificate.with_suffix(".crt")], check=True, capture_output=True)
+        # The key and the certificate in one file.
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+            "-keyout", certificate, "-out", certificate.with_suffix(".crt"))
         certificate.write_text(certificate.read_text() + certificate.with_suffix(".crt").read_text())
-        made = subprocess.run([BINARY, "lockout-key", "new", key, "--format", "json"], check=True, capture_output=True, text=True)
-        with site() as port, site(certificate) as secure:
-            origins = [f"http://127.0.0.1:{port}", "https://localhost", "null", "file://", *APPS]
-            first = serve("none", "--lockout-key", key)
-            first.run("apply", "--yes", REPOSITORY / "Tests" / "API" / "policy.yaml")
-            settings = {"none": first}
-            for name, value in ("another", "https://other.example"), ("a list", ",".join(origins)), ("*", "*"):
-                settings[name] = serve(name.replace("*", "any"), "--lockout-key", key, "--allowed-origins", value,
-                                       DATABASE_URL=first.database)
-            for server in settings.values():
-                wait(lambda server=server: server.check(CLIENT)["messages"], "the server does not follow the policy")
-            key = json.loads(made.stdout)["public_key"]
-            scripts = [TELL.format(json.dumps(f"http://127.0.0.1:{port}"))] + [
-                f"return await ({ASK})(...{json.dumps([f'http://{server.public}', key, CLIENT])})" for server in settings.values()]
-            rows = [
-                *in_chromium([f"{origins[0]}/", f"{origins[1]}/", file.as_uri()], scripts, "--ignore-certificate-errors",
-                             f"--host-resolver-rules=MAP localhost:443 127.0.0.1:{secure}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-                # As Electron does for its own files.
-                *in_chromium([file.as_uri()], scripts, "--allow-file-access-from-files"),
-                *in_webkit(APPS, scripts),
-            ]
+        public_key = json.loads(run(BINARY, "lockout-key", "new", key, "--format", "json"))["public_key"]
+        plain, secure = Listener(Site), Listener(Site, certificate)
+        origins = [plain.address, "https://localhost", "null", "file://", *APPS]
+        first = serve("none", "--lockout-key", key)
+        first.run("apply", "--yes", REPOSITORY / "Tests" / "API" / "policy.yaml")
+        settings = {"none": first}
+        for name, value in ("another", "https://other.example"), ("a list", ",".join(origins)), ("*", "*"):
+            settings[name] = serve(name.replace("*", "any"), "--lockout-key", key, "--allowed-origins", value,
+                                   DATABASE_URL=first.database)
+        for server in settings.values():
+            wait(lambda server=server: server.check(CLIENT)["messages"], "the server does not follow the policy")
+        scripts = [TELL.format(json.dumps(plain.address))] + [
+            f"return await ({ASK})(...{json.dumps([f'http://{server.public}', public_key, CLIENT])})"
+            for server in settings.values()]
+        rows = [
+            *in_chromium([f"{origins[0]}/", f"{origins[1]}/", file.as_uri()], scripts, "--ignore-certificate-errors",
+                         f"--host-resolver-rules=MAP localhost:443 127.0.0.1:{secure.server_port}, MAP * ~NOTFOUND,"
+                         " EXCLUDE 127.0.0.1"),
+            # As Electron does for its own files.
+            *in_chromium([file.as_uri()], scripts, "--allow-file-access-from-files"),
+            *in_webkit(APPS, scripts),
+        ]
     print(f"{'browser':9} {'origin':24} {' '.join(f'{name:8}' for name in settings)}  (--allowed-origins)")
-    for (browser, (_, *outcomes)), origin in zip(rows, Handler.seen):
+    for (browser, (_, *outcomes)), origin in zip(rows, Site.seen):
         print(f"{browser:9} {origin:24} {' '.join(f'{outcome:8}' for outcome in outcomes)}")
-    is_right = Handler.seen == origins and all(outcomes == ["nothing", "nothing", "all", "all"] for _, (_, *outcomes) in rows)
-    print(f"Pages of other origins read {'what they may' if is_right else 'OTHER THINGS than they may'}")
-    return is_right
+        if outcomes != ["nothing", "nothing", "all", "all"]:
+            faults.append(f"pages of {origin} read other things than they may")
+    if Site.seen != origins:
+        faults.append(f"the pages had the origins {Site.seen}, not {origins}")

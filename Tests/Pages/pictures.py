@@ -4,14 +4,14 @@ and a terminal."""
 import html
 import json
 import re
-import threading
 from datetime import datetime, timedelta, timezone
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlencode
 
+import counts
 from browser import Browser
-from component_server import LIBRARY
+from component_server import LIBRARY, Handler, Listener
 from database import Database
 from PIL import Image, ImageDraw
 from selenium.webdriver.support.wait import WebDriverWait
@@ -86,33 +86,25 @@ def write_counts(database):
 def fill(database, server):
     server.run("apply", "--yes", "--why", "The first policy", HERE.with_name("pictures.yaml"))
     database.run("GRANT versiongate_viewer TO versiongate_server")
-    for _, why, statement in EDITS:
-        database.run(f"BEGIN; SET LOCAL versiongate.why = '{why}'; {statement}; COMMIT;")
-    ages = (41 * 24, *(hours for hours, _, _ in EDITS))
-    database.run("".join(f"UPDATE changes SET at = now() - interval '{hours} hours' WHERE id = {place + 1};\n"
-                         for place, hours in enumerate(ages)))
+    counts.edit(database, EDITS, 41 * 24)
     write_counts(database)
     server.follow(database)
 
 
-def picture(browser, file, width, last):
+def picture(browser, file, scheme, last):
     """The top of the page, down to the end of an element."""
-    def resize(height):
-        browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    resize(900)
     browser.command("Emulation.setScrollbarsHidden", hidden=True)
     browser.command("Emulation.setDefaultBackgroundColorOverride", color={"r": 0, "g": 0, "b": 0, "a": 0})
     height = browser.run("return Math.ceil(document.querySelector(arguments[0]).getBoundingClientRect().bottom + scrollY) + 16",
                          last)
-    resize(height)
-    browser.picture(file, {"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
+    browser.look(WIDTH, scheme, height=height)
+    browser.picture(file, whole=False)
     with Image.open(file) as image:
         # A palette takes a third of the bytes.
         image.quantize(256).save(file, optimize=True)
 
 
-class App(SimpleHTTPRequestHandler):
+class App(Handler, SimpleHTTPRequestHandler):
     """The sample app beside its library, and the answers of a server for one installation."""
 
     server_to_ask = install = None
@@ -120,16 +112,10 @@ class App(SimpleHTTPRequestHandler):
     def __init__(self, *arguments):
         super().__init__(*arguments, directory=LIBRARY)
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
         members = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = json.dumps(self.server_to_ask.check({**members, "install": self.install})).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        answer = self.server_to_ask.check({**members, "install": self.install})
+        self.answer(200, json.dumps(answer).encode(), "application/json")
 
 
 def put_in_case(file, colour):
@@ -149,24 +135,17 @@ def put_in_case(file, colour):
 def phones(server, install, folder, faults):
     """The app, locked out and asked to update."""
     App.server_to_ask, App.install = server, install
-    with ThreadingHTTPServer(("127.0.0.1", 0), App) as listener:
-        threading.Thread(target=listener.serve_forever, daemon=True).start()
-        browser = Browser(f"http://127.0.0.1:{listener.server_port}", faults)
-        try:
-            for scheme, colour in (("light", "#16181d"), ("dark", "#4a5361")):
-                browser.look(PHONE[0], scheme)
-                browser.command("Emulation.setDeviceMetricsOverride", width=PHONE[0], height=PHONE[1], deviceScaleFactor=SCALE, mobile=True)
-                for name, dialog, version in (("phone", "lockout", "2.3.0"), ("message", "message", "2.2.0")):
-                    query = urlencode({**CLIENT, "version": version})
-                    browser.driver.get(f"{browser.base}/samples/doto.html?{query}")
-                    WebDriverWait(browser.driver, 60).until(lambda _: browser.run(OPENED, dialog))
-                    file = folder / f"{name}-{scheme}.png"
-                    browser.picture(file, {"x": 0, "y": 0, "width": PHONE[0], "height": PHONE[1], "scale": 1})
-                    put_in_case(file, colour)
-                    browser.run("localStorage.clear()")
-        finally:
-            browser.close()
-            listener.shutdown()
+    with Browser(Listener(App).address, faults) as browser:
+        for scheme, colour in (("light", "#16181d"), ("dark", "#4a5361")):
+            browser.look(PHONE[0], scheme, height=PHONE[1], scale=SCALE)
+            for name, dialog, version in (("phone", "lockout", "2.3.0"), ("message", "message", "2.2.0")):
+                query = urlencode({**CLIENT, "version": version})
+                browser.driver.get(f"{browser.base}/samples/doto.html?{query}")
+                WebDriverWait(browser.driver, 60).until(lambda _: browser.run(OPENED, dialog))
+                file = folder / f"{name}-{scheme}.png"
+                browser.picture(file, whole=False)
+                put_in_case(file, colour)
+                browser.run("localStorage.clear()")
 
 
 def words(file):
@@ -175,8 +154,7 @@ def words(file):
     return re.sub(r"\d+ (m?s ago)", r"0 \1", " ".join(text.split()))
 
 
-def judge(server, example, folder):
-    faults = []
+def judge(faults, server, example, folder):
     terminal = folder / "terminal.svg"
     terminal.write_text(record(example), encoding="utf-8")
     if words(terminal) != words(IMAGES / terminal.name):
@@ -187,11 +165,10 @@ def judge(server, example, folder):
     install = next(str(number) for number in range(100)
                    if database.value(f"SELECT rollout_bucket('bad-2.3', '{number}') < 1000") == "t")
     phones(server, install, folder, faults)
-    browser = Browser(f"http://{server.management}", faults)
-    try:
-        # After the last step of the ramp everybody is asked.
-        later = datetime.now(timezone.utc) + timedelta(days=2)
-        question = "&".join(f"{name}={value}" for name, value in (*OLD_CLIENT.items(), ("at", f"{later:%Y-%m-%dT%H:00:00Z}")))
+    # After the last step of the ramp everybody is asked.
+    later = datetime.now(timezone.utc) + timedelta(days=2)
+    question = "&".join(f"{name}={value}" for name, value in {**OLD_CLIENT, "at": f"{later:%Y-%m-%dT%H:00:00Z}"}.items())
+    with Browser(f"http://{server.management}", faults) as browser:
         for scheme in ("light", "dark"):
             for name, path, last in (("rule", "/rules/bad-2.3?days=7", "section[aria-labelledby='figures'] figure"),
                                      ("try", f"/try?{question}", "section[aria-labelledby='why']")):
@@ -199,17 +176,12 @@ def judge(server, example, folder):
                 browser.open(path)
                 # The folder of the database is another one in each run.
                 browser.run(REPLACE, str(server.state), "/var/lib/versiongate")
-                picture(browser, folder / f"{name}-{scheme}.png", WIDTH, last)
-    finally:
-        browser.close()
+                picture(browser, folder / f"{name}-{scheme}.png", scheme, last)
     pictures = sorted(folder.glob("*.png"))
     size = sum(file.stat().st_size for file in pictures)
     if size > MOST:
         faults.append(f"the pictures have {size} bytes together, more than {MOST}")
-    for fault in faults:
-        print(f"FAULT {fault}")
     print(f"{len(pictures)} pictures, {size} bytes; {len(faults)} faults")
-    return not faults
 
 
 # Whether a dialog of the component is there, and as it stays.

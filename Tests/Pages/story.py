@@ -41,15 +41,12 @@ return [...document.querySelectorAll("figure")].map((figure) => ({
 
 
 class Story:
-    def __init__(self, server, away, screenshots, seed):
+    def __init__(self, server, away, browser, screenshots, seed):
         """away: a server that never reached its database."""
-        self.server, self.seed, self.screenshots = server, seed, screenshots
-        self.management = f"http://{server.management}"
+        self.server, self.browser, self.seed, self.screenshots = server, browser, seed, screenshots
         self.away = f"http://{away.management}"
         self.database = Database(server.database)
-        self.faults = []
         self.charts = self.numbers = self.stops = 0
-        self.browser = Browser(self.management, self.faults)
 
     def tell(self, text):
         print(f"{time.monotonic() - START:6.1f} s  {text}", flush=True)
@@ -71,7 +68,7 @@ class Story:
         policy = Path(__file__).with_name("policy.yaml")
         self.server.run("apply", "--yes", "--why", "The first policy", policy)
         self.database.run("GRANT versiongate_viewer TO versiongate_server")
-        counts.edit(self.database)
+        counts.edit(self.database, counts.EDITS, 25 * 24)
         rows = counts.write(self.database, self.seed)
         revision = self.server.follow(self.database)
         for body in ({"bundle": "com.example.nobody"}, {"bundle": "com.example.doto", "language": "fr", "platform": "ios",
@@ -98,7 +95,7 @@ class Story:
         expected |= {f"/rules/{row[0]}" for row in self.database.rows("SELECT key FROM rules")}
         for path in sorted(expected | {"/", "/try", "/history", "/unknowns"}):
             if path not in opened:
-                self.faults.append(f"{path}: no link leads to it")
+                self.browser.fault(path, "no link leads to it")
         self.paths = list(parents)
         self.tell(f"{len(self.paths)} pages by their links")
 
@@ -279,7 +276,7 @@ class Story:
         self.tab_to("/try", lambda element: element.tag_name == "button")
         browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
         wait(lambda: "bundle=" in browser.driver.current_url, "Enter does not ask")
-        path = browser.driver.current_url.removeprefix(self.management)
+        path = browser.driver.current_url.removeprefix(browser.base)
         browser.judge(path)
         # What judges the page waits for timers, which a page without scripts has none of.
         browser.allow_scripts(True)
@@ -348,16 +345,13 @@ class Story:
 
     def without_database(self):
         """A server that never reached a database says so on each page."""
-        browser = Browser(self.away, self.faults)
-        try:
+        with Browser(self.away, self.browser.faults) as browser:
             for path, status in (("/", 200), ("/try?bundle=com.example.doto", 200), ("/history", 503), ("/unknowns", 200)):
                 browser.open(path, status)
                 accessibility.judge(browser, path)
                 browser.picture(self.screenshots / f"{self.name(path)}-away.png")
                 if "database" not in browser.run("return document.querySelector('main').textContent").lower():
                     browser.fault(path, "it does not say that the database is away")
-        finally:
-            browser.close()
 
     # Means.
 
@@ -412,17 +406,11 @@ def difference(one, other):
 START = time.monotonic()
 
 
-def judge(*arguments):
-    story = Story(*arguments)
-    try:
+def judge(faults, server, away, screenshots, seed):
+    with Browser(f"http://{server.management}", faults) as browser:
+        story = Story(server, away, browser, screenshots, seed)
         for part in (story.empty, story.fill, story.walk, story.tables, story.attempts, story.mistakes, story.refreshes,
                      story.without_database):
             part()
-    finally:
-        for fault in story.faults:
-            print(f"FAULT {fault}")
-        story.browser.close()
-    browser = story.browser
     print(f"\n{browser.pages} pages opened, {browser.requests} requests; {story.charts} charts with {story.numbers} numbers"
-          f" compared with their CSV; {story.stops} places reached by Tab; {len(story.faults)} faults")
-    return not story.faults
+          f" compared with their CSV; {story.stops} places reached by Tab; {len(faults)} faults")

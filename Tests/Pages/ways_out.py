@@ -117,7 +117,6 @@ def before_the_lockout(what_the_app_does):
     """What the app does is there when the lockout comes."""
     def attempt(test):
         messages, test.server.messages = test.server.messages, []
-        test.run("localStorage.clear()")
         test.open_app("?focus")
         test.driver.execute_async_script(f"const done = arguments[0]; {what_the_app_does}")
         test.server.messages = messages

@@ -1,6 +1,7 @@
 """Servers for the tests in Python, each on a private PostgreSQL unless a variable names another database."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -10,37 +11,56 @@ import subprocess
 import sys
 import tempfile
 import time
-from urllib.request import ProxyHandler, Request, build_opener
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ["VERSIONGATE_BINARY"]
+BINARY = os.environ.get("VERSIONGATE_BINARY")
+# What says how the tests are run, and nothing to a server.
+OF_TESTS = "VERSIONGATE_BINARY", "VERSIONGATE_SCENARIOS", "VERSIONGATE_SEED"
 for name in [*os.environ]:
-    if name == "DATABASE_URL" or name.startswith(("PG", "VERSIONGATE_")):
+    if name == "DATABASE_URL" or name.startswith(("PG", "VERSIONGATE_")) and name not in OF_TESTS:
         del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 # Else nothing would end the servers.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
-OPENER = build_opener(ProxyHandler({}))
+def run(*command, **options):
+    """What a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
 
 
-def wait(condition, fault, seconds=300):
-    """Until something is so. It takes far less, but on a busy machine."""
+def wait(condition, fault, seconds=300, pause=0.05):
+    """What a condition gives, as soon as that is something. It takes far less, but on a busy machine."""
     limit = time.monotonic() + seconds
-    while not condition():
+    while not (value := condition()):
         if time.monotonic() > limit:
             raise RuntimeError(fault)
-        time.sleep(0.2)
+        time.sleep(pause)
+    return value
+
+
+def ask(address, method, path, body=None, fields=None):
+    """The status, the header fields and the body of an answer; address: HOST:PORT."""
+    connection = http.client.HTTPConnection(address, timeout=300)
+    try:
+        connection.request(method, path, body, fields or {})
+        response = connection.getresponse()
+        return response.status, response.headers, response.read()
+    finally:
+        connection.close()
 
 
 class Server:
     """A process that is ready; `public` and `management` are HOST:PORT."""
 
-    def __init__(self, state, *options, **variables):
+    def __init__(self, state, *options, host="127.0.0.1", port="0", prefix=(), **variables):
+        """prefix: a command that runs it."""
         self.state, self.log = state, state.with_suffix(".log")
-        command = [BINARY, "serve", "--state-dir", state, "--host", "127.0.0.1", "--port", "0"]
-        command += ["--management-host", "127.0.0.1", "--management-port", "0", *options]
+        command = [*prefix, BINARY, "serve", "--state-dir", state, "--host", host, "--port", port]
+        command += ["--management-host", host, "--management-port", "0", *options]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 command, env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
@@ -59,8 +79,7 @@ class Server:
 
     def run(self, *arguments):
         """What the program prints, on the database of this server."""
-        command = [BINARY, *arguments, "--state-dir", self.state]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        return run(BINARY, *arguments, "--state-dir", self.state)
 
     @property
     def database(self):
@@ -69,14 +88,12 @@ class Server:
 
     def get(self, path):
         """A page."""
-        with OPENER.open(f"http://{self.management}{path}", timeout=300) as response:
-            return response.read().decode()
+        return ask(self.management, "GET", path)[2].decode()
 
     def check(self, members):
         """The answer to a check."""
-        request = Request(f"http://{self.public}/v1/check", json.dumps(members).encode(), {"Content-Type": "application/json"})
-        with OPENER.open(request, timeout=300) as response:
-            return json.load(response)
+        fields = {"Content-Type": "application/json"}
+        return json.loads(ask(self.public, "POST", "/v1/check", json.dumps(members), fields)[2])
 
     def follow(self, database):
         """Waits until the pages have what is in the database."""
