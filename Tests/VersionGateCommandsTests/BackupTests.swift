@@ -299,15 +299,10 @@ struct BackupTests {
     @Test("An owner who may not end the connections of servers is told so, and servers go on with the same database")
     func swapsNothingByHalf() async throws {
         try await withServer { postgres, script in
-            try await execute(
-                """
-                CREATE ROLE test_alice LOGIN CREATEDB;
-                CREATE DATABASE restored OWNER test_alice;
-                ALTER DATABASE versiongate OWNER TO test_alice;
-                """
-                .split(separator: "\n").map(String.init),
-                on: postgres
-            )
+            for statement in [
+                "CREATE ROLE test_alice LOGIN CREATEDB", "CREATE DATABASE restored OWNER test_alice",
+                "ALTER DATABASE versiongate OWNER TO test_alice",
+            ] { try await execute(statement, on: postgres, user: "versiongate") }
             let server = try await postgres.connect(user: "versiongate_server")
             let alice = DatabaseScript(databaseURL: postgres.url(user: "test_alice"))
             let result = try await alice.run("swap", "versiongate", "restored")
@@ -318,10 +313,5 @@ struct BackupTests {
             await server.close()
             try await execute("SELECT 1", on: postgres, user: "versiongate_server")
         }
-    }
-
-    /// Runs statements as the superuser, each in a transaction of its own.
-    private func execute(_ statements: [String], on server: OwnServer) async throws {
-        for statement in statements { try await execute(statement, on: server, user: "versiongate") }
     }
 }

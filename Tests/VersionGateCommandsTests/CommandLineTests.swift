@@ -136,7 +136,10 @@ struct CommandLineTests {
             #expect(result.status == 1, "\(leaf.testDescription): \(result.output)")
             #expect(result.errors.contains("`versiongate migrate`"), "\(leaf.testDescription): \(result.errors)")
         }
-        try await owner.run("migrate")
+        #expect(try await owner.succeed("migrate --status --format json").contains("pending"))
+        #expect(try await owner.succeed("migrate").contains("Applied 0001"))
+        #expect(try await owner.succeed("migrate") == "The schema is up to date.\n")
+        #expect(try await !owner.succeed("migrate --status").contains("pending"))
         let connection = try await database.connect()
         try await connection.execute(
             "DELETE FROM versiongate_internal.schema_migrations WHERE name = (SELECT max(name) FROM versiongate_internal.schema_migrations)"

@@ -43,7 +43,7 @@ struct DocumentTests {
         ("Install", "docker run", "takes Docker"),
         ("Install", "kubectl", "takes Kubernetes"),
         ("Operations", "versiongate serve --management-host", "PagesTests; the address is none of this machine"),
-        ("Operations", "versiongate brake on", "BrakeTests"),
+        ("Operations", "versiongate brake on", "Tests/Cases/server/brake.case"),
         ("Operations", "versiongate lockout-key new", "LockoutKeyTests"),
         ("Operations", "$ openssl s_client", "takes a server with TLS: TLSTests"),
         ("Operations", "export DATABASE_URL", "BackupTests"),

@@ -107,6 +107,14 @@ struct HeldBackRevisionTests {
         INSERT INTO rules (key, bundle, versions, title, text, link, enabled, lockout)
         VALUES ('update', 'com.example.doto', '<1.2', 'Please update', '1.2 is there.', 'https://a.example', true, true);
         """
+    /// A server answers with the lockout, until it has passed its trial.
+    private static func lockOut(in folder: StateFolder) async throws {
+        try await run(folder) { server in
+            try await server.check(locked) { $0.contains("lockout") }
+            try await fallBack(in: folder)
+        }
+    }
+
     private static let locked = #"{"bundle":"com.example.doto","version":"1.1","platform":"ios"}"#
 
     @Test("A lockout that was taken away does not come back where somebody kills servers, with the database or without")
@@ -114,10 +122,7 @@ struct HeldBackRevisionTests {
         let database = TestDatabase.current
         try await database.edit(Self.lockout)
         try await StateFolder.with { folder in
-            try await Self.run(folder) { server in
-                try await server.check(Self.locked) { $0.contains("lockout") }
-                try await Self.fallBack(in: folder)
-            }
+            try await Self.lockOut(in: folder)
             try await database.connect().execute("SELECT brake_rule('update', 'lockout', 'incident 42')")
             try await Self.die(2, in: folder)
             for url in [database.url(user: "versiongate_server"), "postgresql://127.0.0.1:1/nothing"] {
@@ -137,10 +142,7 @@ struct HeldBackRevisionTests {
         let database = TestDatabase.current
         try await database.edit(Self.lockout)
         try await StateFolder.with { folder in
-            try await Self.run(folder) { server in
-                try await server.check(Self.locked) { $0.contains("lockout") }
-                try await Self.fallBack(in: folder)
-            }
+            try await Self.lockOut(in: folder)
             try await database.edit("UPDATE rules SET title = 'Update now'")
             try await Self.die(2, in: folder)
             // The older of both counts for some seconds more.
@@ -180,10 +182,7 @@ struct HeldBackRevisionTests {
         let database = TestDatabase.current
         try await database.edit(Self.lockout)
         try await StateFolder.with { folder in
-            try await Self.run(folder) { server in
-                try await server.check(Self.locked) { $0.contains("lockout") }
-                try await Self.fallBack(in: folder)
-            }
+            try await Self.lockOut(in: folder)
             try await database.edit("UPDATE rules SET title = 'Update now'")
             try await Self.run(folder, trial: "1000") { first in
                 try await Self.run(folder, trial: "1000") { second in

@@ -19,19 +19,12 @@ struct MonitoringTests {
 
     // MARK: Alerts
 
-    private struct Alert: Decodable {
-        let alert: String
-        let expr: String
-        let labels: [String: String]
-        let annotations: [String: String]
+    private static func node(_ file: String) throws -> Node {
+        try #require(try Yams.compose(yaml: text(file)))
     }
 
-    private static func alerts() throws -> [Alert] {
-        struct File: Decodable {
-            struct Group: Decodable { let rules: [Alert] }
-            let groups: [Group]
-        }
-        return try YAMLDecoder().decode(File.self, from: text(alertsFile)).groups.flatMap(\.rules)
+    private static func alerts() throws -> [Node] {
+        try node(alertsFile).list("groups").flatMap { $0.list("rules") }
     }
 
     /// The headings of the operations page that are names of alerts, with what stands below each.
@@ -56,25 +49,14 @@ struct MonitoringTests {
 
     @Test("Each alert, in each severity, has a test in which it fires, and one in which it does not")
     func areTested() throws {
-        struct File: Decodable {
-            struct Case: Decodable {
-                struct Expectation: Decodable {
-                    struct Firing: Decodable { let exp_labels: [String: String] }
-                    let alertname: String
-                    let exp_alerts: [Firing]
-                }
-                let alert_rule_test: [Expectation]?
-            }
-            let tests: [Case]
-        }
-        let cases = try YAMLDecoder().decode(File.self, from: Self.text(Self.alertTestsFile)).tests
-        let expectations = cases.flatMap { $0.alert_rule_test ?? [] }
+        let expectations = try Self.node(Self.alertTestsFile).list("tests").flatMap { $0.list("alert_rule_test") }
         for alert in try Self.alerts() {
-            let own = expectations.filter { $0.alertname == alert.alert }
-            #expect(own.contains { $0.exp_alerts.isEmpty }, "\(alert.alert) has no test in which it does not fire")
+            let (name, severity) = (alert.text("alert"), alert["labels"]?.text("severity"))
+            let own = expectations.filter { $0.text("alertname") == name }.map { $0.list("exp_alerts") }
+            #expect(own.contains { $0.isEmpty }, "\(name) has no test in which it does not fire")
             #expect(
-                own.contains { $0.exp_alerts.contains { $0.exp_labels["severity"] == alert.labels["severity"] } },
-                "\(alert.alert) \(alert.labels) has no test in which it fires"
+                own.contains { $0.contains { $0["exp_labels"]?.text("severity") == severity } },
+                "\(name) of severity \(severity ?? "") has no test in which it fires"
             )
         }
     }
@@ -83,13 +65,14 @@ struct MonitoringTests {
     func haveRunbooks() throws {
         let alerts = try Self.alerts()
         let sections = try Self.sections()
-        #expect(Set(alerts.map(\.alert)) == Set(sections.keys))
+        #expect(Set(alerts.map { $0.text("alert") }) == Set(sections.keys))
         for alert in alerts {
-            let severity = try #require(alert.labels["severity"])
-            #expect(["critical", "warning"].contains(severity))
-            #expect(Set(alert.annotations.keys) == ["summary", "description", "runbook_url"], "\(alert.alert)")
-            let page = "https://versiongate.example/\(Self.operations)#\(alert.alert.lowercased())"
-            #expect(alert.annotations["runbook_url"] == page)
+            let (name, annotations) = (alert.text("alert"), alert["annotations"])
+            #expect(["critical", "warning"].contains(alert["labels"]?.text("severity") ?? ""))
+            let names = annotations?.mapping?.keys.compactMap(\.string) ?? []
+            #expect(Set(names) == ["summary", "description", "runbook_url"])
+            let page = "https://versiongate.example/\(Self.operations)#\(name.lowercased())"
+            #expect(annotations?.text("runbook_url") == page)
         }
         for (name, section) in sections {
             for part in ["**Look:** ", "**Do:** "] {
@@ -100,109 +83,53 @@ struct MonitoringTests {
 
     // MARK: Dashboard
 
-    private struct Dashboard: Decodable {
-        struct DataSource: Decodable, Equatable {
-            let type: String
-            let uid: String
-        }
-        struct Target: Decodable {
-            let refId: String
-            let expr: String
-            let legendFormat: String
-            let datasource: DataSource
-        }
-        struct Position: Decodable {
-            let h: Int
-            let w: Int
-            let x: Int
-            let y: Int
-        }
-        struct Panel: Decodable {
-            let id: Int
-            let type: String
-            let title: String
-            let description: String?
-            let datasource: DataSource?
-            let targets: [Target]?
-            let gridPos: Position
-        }
-        struct Templating: Decodable {
-            struct Variable: Decodable {
-                struct Query: Decodable {
-                    let text: String
-                    init(from decoder: any Decoder) throws {
-                        struct Named: Decodable { let query: String }
-                        let container = try decoder.singleValueContainer()
-                        text = try (try? container.decode(String.self)) ?? container.decode(Named.self).query
-                    }
-                }
-                let name: String
-                let type: String
-                let query: Query
-            }
-            let list: [Variable]
-        }
-        struct Annotations: Decodable {
-            struct Annotation: Decodable {
-                let expr: String
-                let datasource: DataSource
-            }
-            let list: [Annotation]
-        }
-        let uid: String
-        let panels: [Panel]
-        let templating: Templating
-        let annotations: Annotations
-
-        /// All expressions, with values for Grafana's variables.
-        var expressions: [String] {
-            let expressions = panels.flatMap { $0.targets ?? [] }.map(\.expr) + annotations.list.map(\.expr)
-            return expressions.map {
-                $0.replacing("$__rate_interval", with: "5m").replacing("$job", with: "a").replacing(
-                    "$instance",
-                    with: "b"
-                )
-            }
+    /// The expressions of the dashboard, with values for Grafana's variables.
+    private static func expressions(_ dashboard: Node) -> [String] {
+        let parts = dashboard.list("panels").flatMap { $0.list("targets") } + dashboard.list("annotations", "list")
+        return parts.map {
+            $0.text("expr").replacing("$__rate_interval", with: "5m").replacing("$job", with: "a")
+                .replacing("$instance", with: "b")
         }
     }
 
-    private static func dashboard() throws -> Dashboard {
-        try JSONDecoder().decode(Dashboard.self, from: Data(contentsOf: RepositoryFile.url(dashboardFile)))
+    /// Whether a part of the dashboard asks the Prometheus that a person chooses.
+    private static func asksTheChosenOne(_ part: Node) -> Bool {
+        part["datasource"]?.text("type") == "prometheus" && part["datasource"]?.text("uid") == "${datasource}"
     }
 
     @Test("The dashboard has panels that each say what is normal and what to do, by variables that it has")
     func isWhole() throws {
-        let dashboard = try Self.dashboard()
-        let variables = dashboard.templating.list
-        #expect(variables.map(\.name) == ["datasource", "job", "instance"])
-        #expect(variables.map(\.type) == ["datasource", "query", "query"])
-        let source = Dashboard.DataSource(type: "prometheus", uid: "${datasource}")
-        #expect(Set(dashboard.panels.map(\.id)).count == dashboard.panels.count)
+        let dashboard = try Self.node(Self.dashboardFile)
+        let variables = dashboard.list("templating", "list")
+        #expect(variables.map { $0.text("name") } == ["datasource", "job", "instance"])
+        #expect(variables.map { $0.text("type") } == ["datasource", "query", "query"])
+        let panels = dashboard.list("panels")
+        #expect(Set(panels.map { $0["id"]?.int }).count == panels.count)
         let sections = try Self.sections()
         var taken: Set<[Int]> = []
-        for panel in dashboard.panels {
-            let place = panel.gridPos
-            #expect(place.x >= 0 && place.x + place.w <= 24, "\(panel.title)")
-            for x in place.x..<place.x + place.w {
-                for y in place.y..<place.y + place.h {
-                    #expect(taken.insert([x, y]).inserted, "\(panel.title) lies over another panel")
+        for panel in panels {
+            let title = panel.text("title")
+            let place = try ["x", "y", "w", "h"].map { try #require(panel["gridPos"]?[$0]?.int, "\(title)") }
+            #expect(place[0] >= 0 && place[0] + place[2] <= 24, "\(title)")
+            for x in place[0]..<place[0] + place[2] {
+                for y in place[1]..<place[1] + place[3] {
+                    #expect(taken.insert([x, y]).inserted, "\(title) lies over another panel")
                 }
             }
-            guard panel.type != "row" else { continue }
-            let description = try #require(panel.description, "\(panel.title)")
-            #expect(description.contains("Normal: "), "\(panel.title)")
+            guard panel.text("type") != "row" else { continue }
+            let description = panel.text("description")
+            #expect(description.contains("Normal: "), "\(title)")
             for name in description.matches(of: /VersionGate[A-Za-z]+/) {
-                #expect(sections[String(name.output)] != nil, "\(panel.title) leads to \(name.output)")
+                #expect(sections[String(name.output)] != nil, "\(title) leads to \(name.output)")
             }
-            #expect(panel.datasource == source, "\(panel.title)")
-            let targets = try #require(panel.targets)
-            #expect(!targets.isEmpty && Set(targets.map(\.refId)).count == targets.count, "\(panel.title)")
+            let targets = panel.list("targets")
+            #expect(!targets.isEmpty && Set(targets.map { $0.text("refId") }).count == targets.count, "\(title)")
+            #expect(([panel] + targets).allSatisfy { Self.asksTheChosenOne($0) }, "\(title)")
             for target in targets {
-                #expect(target.datasource == source)
-                #expect(target.expr.contains(#"job=~"$job", instance=~"$instance""#), "\(panel.title)")
+                #expect(target.text("expr").contains(#"job=~"$job", instance=~"$instance""#), "\(title)")
             }
         }
-        #expect(dashboard.annotations.list.allSatisfy { $0.datasource == source })
+        #expect(dashboard.list("annotations", "list").allSatisfy { Self.asksTheChosenOne($0) })
     }
 
     @Test(
@@ -210,29 +137,29 @@ struct MonitoringTests {
         .enabled(if: Promtool.isExpected, "promtool is not on this machine")
     )
     func hasExpressions() async throws {
-        struct File: Encodable {
-            struct Rule: Encodable {
-                let record: String
-                let expr: String
-            }
-            struct Group: Encodable {
-                let name: String
-                let rules: [Rule]
-            }
-            let groups: [Group]
-        }
-        let expressions = try Self.dashboard().expressions
+        let expressions = Self.expressions(try Self.node(Self.dashboardFile))
         #expect(expressions.count >= 30)
-        let rules = expressions.enumerated().map { File.Rule(record: "expression:\($0)", expr: $1) }
+        let rules = expressions.enumerated().map { ["record": "expression:\($0)", "expr": $1] }
+        let groups: [[String: Any]] = [["name": "dashboard", "rules": rules]]
         try await StateFolder.with { folder in
             let file = "\(folder.path)/rules.yml"
-            try YAMLEncoder().encode(File(groups: [File.Group(name: "dashboard", rules: rules)]))
-                .write(toFile: file, atomically: true, encoding: .utf8)
+            try Yams.dump(object: ["groups": groups]).write(toFile: file, atomically: true, encoding: .utf8)
             try await Promtool.expectSuccess(["check", "rules", file])
         }
     }
 
     // MARK: Metrics
+
+    @Test(
+        "Metrics are what promtool accepts", .enabled(if: Promtool.isExpected, "promtool is not on this machine"),
+        .migratedDatabase
+    )
+    func areAccepted() async throws {
+        try await ServingBinary.run(.server()) { server in
+            _ = try await server.check(UpdateRule.client)
+            try await Promtool.expectSuccess(["check", "metrics"], input: server.management("/metrics").body)
+        }
+    }
 
     /// The series of a server: the labels with their values, by the names of metrics.
     private struct Series {
@@ -287,9 +214,10 @@ struct MonitoringTests {
     func nameWhatThereIs() async throws {
         var series = try await Self.series(.current)
         series.labels["up"] = [:]
-        let dashboard = try Self.dashboard()
-        let queries = dashboard.templating.list.filter { $0.type == "query" }.map(\.query.text)
-        let expressions = try Self.alerts().map(\.expr) + dashboard.expressions + queries
+        let dashboard = try Self.node(Self.dashboardFile)
+        let queries = dashboard.list("templating", "list").filter { $0.text("type") == "query" }
+            .map { $0["query"]?.string ?? $0["query"]?.text("query") ?? "" }
+        let expressions = try Self.alerts().map { $0.text("expr") } + Self.expressions(dashboard) + queries
         for expression in expressions {
             var known = Self.targetLabels
             let metric = /\b(up|(?:versiongate|http_server)_[a-z0-9_]+)\b(?:\{([^}]*)\})?/
@@ -319,11 +247,22 @@ struct MonitoringTests {
                 }
             }
         }
-        for target in dashboard.panels.flatMap({ $0.targets ?? [] }) {
-            for label in target.legendFormat.matches(of: /\{\{([a-z_]+)\}\}/) {
-                let isKept = label.output.1 == "instance" || target.expr.contains(label.output.1)
-                #expect(isKept, "\(target.legendFormat) of \(target.expr)")
+        for target in dashboard.list("panels").flatMap({ $0.list("targets") }) {
+            let legend = target.text("legendFormat")
+            for label in legend.matches(of: /\{\{([a-z_]+)\}\}/) {
+                let isKept = label.output.1 == "instance" || target.text("expr").contains(label.output.1)
+                #expect(isKept, "\(legend) of \(target.text("expr"))")
             }
         }
+    }
+}
+
+extension Node {
+    /// What a member of an object says; an empty text if there is none.
+    fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
+
+    /// The elements of the list at a path; none if there is no list.
+    fileprivate func list(_ path: String...) -> [Node] {
+        path.reduce(Node?.some(self)) { $0?[$1] }?.sequence.map { Array($0) } ?? []
     }
 }

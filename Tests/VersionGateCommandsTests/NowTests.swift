@@ -158,38 +158,4 @@ struct NowTests {
             }
         }
     }
-
-    @Test("Under the brake every screen says brake: of how many are in force, of each lockout, of a check")
-    func saysBrake() async throws {
-        let database = TestDatabase.current
-        try await database.edit(Self.setup)
-        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
-        try await StateFolder.with { folder in
-            try "".write(toFile: "\(folder.path)/brake", atomically: true, encoding: .utf8)
-            try await ServingBinary.run(served, arguments: ["--state-dir", folder.path]) { server in
-                _ = try await server.ready { $0.contains("\"revision\":2") }
-                var status = ""
-                try await Poll.until("the brake in status: \(status)") {
-                    status = try await versiongate.run("status").output
-                    return status.contains("sends every lockout as a plain message")
-                }
-                #expect(status.contains("brake       old   shop  brake"), "\(status)")
-                let overview = try await server.management("/").body
-                let heading = "<h1 id=\"heading\">The brake is on: 1 lockout is sent as a plain message.</h1>"
-                #expect(overview.contains(heading), "\(overview)")
-                for path in ["/", "/apps/shop", "/rules/old"] {
-                    let page = try await server.management(path).body
-                    #expect(page.contains(">brake</span>") && !page.contains(">on</span>"), "\(path): \(page)")
-                }
-                let tried = try await server.management("/try?bundle=shop&version=0.1&platform=ios").body
-                #expect(tried.contains("under its brake and sends no lockout: 1 message, no lockout."), "\(tried)")
-                #expect(tried.contains(">brake: sent without lockout</span>") && !tried.contains("locks out"))
-                let check = ["bundle=shop", "version=0.1", "platform=ios"]
-                for command in [["check", "--explain"] + check, ["rule", "list"], ["rule", "show", "old"]] {
-                    let said = try await versiongate.run(arguments: command)
-                    #expect((said.output + said.errors).lowercased().contains("brake"), "\(command): \(said.output)")
-                }
-            }
-        }
-    }
 }

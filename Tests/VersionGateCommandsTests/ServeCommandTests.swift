@@ -46,19 +46,6 @@ struct ServeCommandTests {
         }
     }
 
-    @Test(
-        "The server starts without a database, answers no messages, is not ready, and loads the policy when the database is there"
-    )
-    func startsWithoutADatabase() async throws {
-        let binary = BuiltBinary.withoutDatabase()
-        try await ServingBinary.run(binary) { server in
-            #expect(try await server.check(UpdateRule.client) == UpdateRule.nothing)
-            let ready = try await server.management("/ready")
-            #expect(ready.status == 503)
-            #expect(ready.body.contains("reloadError"))
-        }
-    }
-
     @Test("The server on a database without a schema says so and keeps running; with --migrate makes it", .database)
     func migratesOnlyWhenAsked() async throws {
         let binary = BuiltBinary(environment: ["DATABASE_URL": TestDatabase.current.url()])
@@ -70,18 +57,6 @@ struct ServeCommandTests {
             let ready = try await server.ready { $0.contains(#""ready":true"#) }
             #expect(ready.status == 200, "\(ready.body)")
             #expect(ready.body.contains(#""source":"database""#) && ready.body.contains(#""database":"up""#))
-        }
-    }
-
-    @Test("The server ends with a clear error when a port is taken")
-    func saysThatAPortIsTaken() async throws {
-        let binary = BuiltBinary.withoutDatabase()
-        try await ServingBinary.run(binary) { server in
-            let port = server.publicURL.split(separator: ":").last ?? ""
-            let second = try await binary.run("serve --host 127.0.0.1 --port \(port) --management-port 0")
-            #expect(second.status == 1)
-            #expect(second.errors.contains("the port is in use"))
-            #expect(second.errors.contains("--port"))
         }
     }
 }

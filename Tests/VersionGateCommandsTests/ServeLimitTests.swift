@@ -9,18 +9,6 @@ struct ServeLimitTests {
     private static let check = #"{"bundle":"a"}"#
     private static let answer = #"{"messages":[]}"#
 
-    @Test("The limits of the server include a rate, which the environment can set")
-    func limitsTheRate() async throws {
-        try await ServingBinary.run(.withoutDatabase(["VERSIONGATE_RATE_LIMIT": "0.01:2"])) { server in
-            for _ in 1...2 {
-                let answer = try await server.check(Self.check)
-                #expect(answer == Self.answer)
-            }
-            let third = await Result { try await server.check(Self.check) }
-            #expect("\(third)".contains("429"))
-        }
-    }
-
     @Test(
         "The limits of the server leave files to the server when clients of both listeners would take more than there are"
     )
@@ -42,11 +30,8 @@ struct ServeLimitTests {
             #expect(
                 try await PlainConnection.isEnded(server.publicURL, after: "nonsense\r\n\r\n"), "a new one comes in"
             )
-            let metrics = try await server.management("/metrics").body
-            let evictions = metrics.split(separator: "\n").first {
-                $0.hasPrefix(#"versiongate_refusals_total{reason="evicted"}"#)
-            }
-            #expect(evictions?.hasSuffix(" 0") == false, "\(evictions ?? "")")
+            let evictions = try await server.metric(#"versiongate_refusals_total{reason="evicted"}"#)
+            #expect(evictions != nil && evictions != "0")
         }
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.errors.contains("Fewer connections are possible than configured"), "\(ending.errors)")
@@ -78,16 +63,5 @@ struct ServeLimitTests {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
-    }
-}
-
-extension Result where Failure == any Error {
-    /// What an asynchronous function returned or threw.
-    fileprivate init(catching body: () async throws -> Success) async {
-        do {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
     }
 }

@@ -90,6 +90,12 @@ struct ServingBinary: Sendable {
         return (answer.status, answer.body)
     }
 
+    /// The value of a metric, whose name has its labels behind it.
+    func metric(_ name: String) async throws -> String? {
+        try await management("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+            .map { String($0.dropFirst(name.count + 1)) }
+    }
+
     /// Asks whether the server is ready until the answer is as wanted.
     func ready(until isWanted: (String) -> Bool) async throws -> (status: Int, body: String) {
         var answer = (status: 0, body: "")

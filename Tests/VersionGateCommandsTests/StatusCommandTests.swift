@@ -99,33 +99,6 @@ struct StatusCommandTests {
         #expect(try await status(versiongate).goneServers.isEmpty)
     }
 
-    @Test("With counts that cannot be read, the status and the pages call them not known and say all the rest")
-    func withoutCounts() async throws {
-        let database = TestDatabase.current
-        try await database.edit(
-            """
-            INSERT INTO apps (bundle, paused) VALUES ('a', false), ('b', true);
-            INSERT INTO releases (bundle, platform, version, live_at) VALUES ('a', 'ios', '2', '2026-01-01Z');
-            INSERT INTO rules (key, bundle, versions, lockout, enabled, title, text)
-            VALUES ('locks', 'a', '<2', true, true, 'T', 'X')
-            """
-        )
-        try await database.connect().execute("ALTER TABLE check_counts RENAME COLUMN checks TO lost")
-        let status = try await versiongate.succeed("status")
-        #expect(status.contains("Warning: the counts cannot be read: column \"checks\" does not exist"), "\(status)")
-        #expect(status.contains(/not known +locks/) && status.contains(/paused apps +b\n/), "\(status)")
-        let served = BuiltBinary(environment: ["DATABASE_URL": database.url(user: "versiongate_admin")])
-        try await ServingBinary.run(served) { server in
-            let fault = "What was counted cannot be read, so it is not known here."
-            let overview = try await server.management("/").body
-            #expect(overview.contains(fault) && overview.contains("1 lockout is in force."), "\(overview)")
-            #expect(overview.contains("not known</span>") && overview.contains("SELECT undo_change(1);"), "\(overview)")
-            let rule = try await server.management("/rules/locks").body
-            #expect(rule.contains(fault) && rule.contains("id=\"change-1\""), "\(rule)")
-            #expect(try await server.management("/apps/a").status == 200)
-        }
-    }
-
     /// What the sessions of the server call themselves.
     private func serverNames() async throws -> [String] {
         try await TestDatabase.current.psql(

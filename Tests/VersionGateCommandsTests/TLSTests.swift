@@ -71,12 +71,6 @@ struct TLSTests {
         }
     }
 
-    /// The value of a metric.
-    private static func metric(_ name: String, of server: ServingBinary) async throws -> String? {
-        try await server.management("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-            .map { String($0.dropFirst(name.count + 1)) }
-    }
-
     @Test("The listener uses suites with forward secrecy alone, and counts each handshake that fails once")
     func refusesWeakSuites() async throws {
         try await serve(rsaBits: 2_048) { server, _ in
@@ -93,15 +87,12 @@ struct TLSTests {
                 let shown = try await Self.handshake(server, ["-tls1_2", "-cipher", suite])
                 #expect(shown.contains("Cipher is \(suite)"), "\(shown)")
             }
-            let name = #"versiongate_refusals_total{reason="handshake"}"#
-            var count: String?
-            // A client may be gone before the server has noticed.
-            for _ in 1...1_000 {
-                count = try await Self.metric(name, of: server)
-                if count == "\(weak.count)" { break }
+            // A client may be gone before the server has noticed. Those that succeed without a request are none of them.
+            try await Poll.until("\(weak.count) failed handshakes") {
+                let name = #"versiongate_refusals_total{reason="handshake"}"#
+                return try await server.metric(name) == "\(weak.count)"
             }
-            #expect(count == "\(weak.count)", "those that succeed without a request are none of them")
-            let expiry = try await Self.metric("versiongate_tls_certificate_expiry_timestamp_seconds", of: server)
+            let expiry = try await server.metric("versiongate_tls_certificate_expiry_timestamp_seconds")
             let seconds = try #require(expiry.flatMap { Double($0) }) - Date().timeIntervalSince1970
             #expect((86_400...2 * 86_400).contains(seconds))
         }
@@ -124,18 +115,15 @@ struct TLSTests {
             #expect(try await Self.handshake(server, []).contains("CN = first"))
             try certificate.replace(with: second)
             kill(server.processIdentifier, SIGHUP)
-            var shown = ""
-            for _ in 1...200 where !shown.contains("CN = second") {
-                shown = try await Self.handshake(server, [])
+            try await Poll.until("the second certificate") {
+                try await Self.handshake(server, []).contains("CN = second")
             }
-            #expect(shown.contains("CN = second"))
             try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate.certificate))
             kill(server.processIdentifier, SIGHUP)
             #expect(try await Self.handshake(server, []).contains("CN = second"))
-            let name = "versiongate_tls_certificate_reload_failures_total"
-            var failures: String?
-            for _ in 1...1_000 where failures != "1" { failures = try await Self.metric(name, of: server) }
-            #expect(failures == "1")
+            try await Poll.until("the failure") {
+                try await server.metric("versiongate_tls_certificate_reload_failures_total") == "1"
+            }
         }
         #expect(ending.status == 0)
         #expect(ending.errors.contains("The TLS certificate was read again"))
@@ -149,19 +137,12 @@ struct TLSTests {
             try Data("nonsense".utf8).write(to: URL(fileURLWithPath: certificate.certificate))
             kill(server.processIdentifier, SIGHUP)
             let fault = "the certificate in \(certificate.certificate): the new one could not be read"
-            var ready = ""
-            for _ in 1...1_000 where !ready.contains("certificateError") {
-                ready = try await server.management("/ready").body.replacing("\\/", with: "/")
-            }
-            #expect(ready.contains(fault), "\(ready)")
+            _ = try await server.ready { $0.replacing("\\/", with: "/").contains(fault) }
             #expect(try await server.management("/").body.contains("Apps may refuse to connect: \(fault)"))
             _ = try await BuiltBinary(.current).status(saying: "apps may refuse its certificate, see its /ready")
             try good.write(to: URL(fileURLWithPath: certificate.certificate))
             kill(server.processIdentifier, SIGHUP)
-            for _ in 1...1_000 where ready.contains("certificateError") {
-                ready = try await server.management("/ready").body
-            }
-            #expect(!ready.contains("certificateError"))
+            _ = try await server.ready { !$0.contains("certificateError") }
         }
     }
 

@@ -139,11 +139,8 @@ struct ClockTests {
             let server = BuiltBinary(environment: environment.merging(["DATABASE_URL": url]) { $1 })
             let ending = try await ServingBinary.run(server) { serving in
                 try await Poll.until("the metric") {
-                    let metrics = try await serving.management("/metrics").body
-                    let line = metrics.split(separator: "\n")
-                        .first { $0.hasPrefix("versiongate_database_clock_offset_seconds ") }
-                    let seconds = line?.split(separator: " ").last.flatMap { Double($0) }
-                    return seconds.map { (-10_810 ... -10_790).contains($0) } ?? false
+                    let offset = try await serving.metric("versiongate_database_clock_offset_seconds")
+                    return offset.flatMap { Double($0) }.map { (-10_810 ... -10_790).contains($0) } ?? false
                 }
                 let fault = "is 3 h ahead of that of the database; what begins or ends does so by that of the server"
                 try await Poll.until("the status") { try await versiongate.run("status").output.contains(fault) }

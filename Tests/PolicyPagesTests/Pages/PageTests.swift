@@ -116,11 +116,7 @@ struct PageTests {
 
     @Test("A server without a policy does not say that no lockout is in force")
     func noPolicy() async throws {
-        let pages = PolicyPages(
-            facts: { ServerFacts() }, database: { PostgresConfiguration(connectionString: "") },
-            clock: { TestScene.now }, logger: Logger(label: "test")
-        )
-        let page = try await pages.html(at: "/")
+        let page = try await PolicyPages.away(ServerFacts()).html(at: "/")
         #expect(page.contains("Which lockouts are in force is not known.") && page.contains("has no policy yet"))
     }
 
@@ -137,23 +133,11 @@ struct PageTests {
 
     @Test("Below the picture of a message stand its hints and its link, a sentence each")
     func hintsAndLink() async throws {
-        var facts = ServerFacts()
-        facts.policy = try CompiledPolicy(
-            Policy(
-                revision: 1, token: "token", apps: [], releases: [],
-                rules: [
-                    Rule(key: "k", title: "T", text: "X") {
-                        $0.shows = 1
-                        $0.link = "https://example.com/"
-                    }
-                ]
-            )
-        )
-        let pages = PolicyPages(
-            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
-            clock: { TestScene.now }, logger: Logger(label: "test")
-        )
-        let html = try await pages.html(at: "/try?bundle=a&version=1&platform=ios")
+        let rule = Rule(key: "k", title: "T", text: "X") {
+            $0.shows = 1
+            $0.link = "https://example.com/"
+        }
+        let html = try await PolicyPages.away(rules: [rule]).html(at: "/try?bundle=a&version=1&platform=ios")
         #expect(html.contains(">k</a>. Shown once. Leads to https://example.com/</p>"))
     }
 
@@ -162,11 +146,7 @@ struct PageTests {
         var facts = ServerFacts()
         facts.unknownBundles = (1...count).map { (name: "com.example.n\($0)", checks: 12, error: 2) }
         facts.unknownLanguages = facts.unknownBundles
-        let pages = PolicyPages(
-            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
-            clock: { TestScene.now }, logger: Logger(label: "test")
-        )
-        let html = try await pages.html(at: "/unknowns")
+        let html = try await PolicyPages.away(facts).html(at: "/unknowns")
         for list in ["bundles", "languages"] {
             let fold = "<details id=\"all-\(list)\"><summary>Show \(count) \(list)</summary>"
             #expect(html.contains(fold) == (count > 5))
@@ -178,21 +158,8 @@ struct PageTests {
         arguments: [200, 201]
     )
     func moreRules(count: Int) async throws {
-        var facts = ServerFacts()
-        facts.policy = try CompiledPolicy(
-            Policy(
-                revision: 1, token: "token", apps: [App(bundle: "a")], releases: [],
-                rules: (1...count).map {
-                    Rule(key: "k\($0)", title: "T", text: "X") {
-                        $0.bundle = "a"
-                    }
-                }
-            )
-        )
-        let pages = PolicyPages(
-            facts: { [facts] in facts }, database: { PostgresConfiguration(connectionString: "") },
-            clock: { TestScene.now }, logger: Logger(label: "test")
-        )
+        let rules = (1...count).map { Rule(key: "k\($0)", title: "T", text: "X") { $0.bundle = "a" } }
+        let pages = try PolicyPages.away(rules: rules)
         #expect(try await pages.html(at: "/apps/a").contains("Only the first 200 are shown") == (count > 200))
     }
 

@@ -81,11 +81,7 @@ struct TestScene {
         facts.unknownBundles = [(name: text, checks: 12, error: 2)]
         facts.unknownLanguages = [(name: text, checks: 16, error: 0)]
         self.facts = facts
-        pages = PolicyPages(
-            facts: { [facts] in facts },
-            database: { PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing") },
-            clock: { Self.now }, logger: Logger(label: "test")
-        )
+        pages = PolicyPages.away(facts)
     }
 
     /// A page by its path, each part of which is encoded, and its query.
@@ -205,6 +201,23 @@ struct TestScene {
 }
 
 extension PolicyPages {
+    /// The pages of a server whose database is away.
+    static func away(_ facts: ServerFacts) -> PolicyPages {
+        PolicyPages(
+            facts: { facts }, database: { PostgresConfiguration(connectionString: "postgresql://127.0.0.1:1/nothing") },
+            clock: { TestScene.now }, logger: Logger(label: "test")
+        )
+    }
+
+    /// The pages of a server whose database is away, and which has rules for the app `a` or for every app.
+    static func away(rules: [Rule]) throws -> PolicyPages {
+        var facts = ServerFacts()
+        facts.policy = try CompiledPolicy(
+            Policy(revision: 1, token: "token", apps: [App(bundle: "a")], releases: [], rules: rules)
+        )
+        return away(facts)
+    }
+
     /// The pages of a server that answers by a policy of its own, beside the database of the test, whose clock is its clock.
     static func answering(
         sendsLockouts: Bool = true,

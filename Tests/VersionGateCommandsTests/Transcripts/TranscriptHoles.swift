@@ -63,8 +63,8 @@ struct TranscriptHoles: Sendable {
         if cut.contains(" after it went live") {
             cut = cut.replacing(#/\b\d+ d \d+ h after it went live/#, with: "{duration} after it went live")
         }
-        if cut.contains("\"clock_offset\"") {
-            cut = cut.replacing(#/"clock_offset":[-\d.e]+/#, with: "\"clock_offset\":{n}")
+        if cut.contains("\"clock_offset\"") || cut.contains("\"ageSeconds\"") {
+            cut = cut.replacing(#/"(clock_offset|ageSeconds)":[-\d.e]+/#) { "\"\($0.1)\":{n}" }
         }
         if cut.contains("vgr_") { cut = cut.replacing(#/\bvgr_[0-9A-Za-z]{43}\b/#, with: "{token}") }
         if cut.contains("process ") { cut = cut.replacing(#/\bprocess \d+\b/#, with: "process {n}") }

@@ -2,6 +2,7 @@ import Foundation
 import NIOHTTP1
 import TestDatabase
 import TestSystem
+import UpdatePolicy
 
 /// Where the steps of a transcript are carried out: a database, a folder, a psql for each role and, if a step starts it, a
 /// server.
@@ -9,7 +10,7 @@ final class TranscriptStage {
     private let database: WarmDatabase
     private let folder: String
     private var holes: TranscriptHoles
-    private var server: (serving: ServingBinary, stop: @Sendable () async throws -> Void)?
+    private var server: (serving: ServingBinary, stop: @Sendable () async throws -> String)?
 
     /// Runs `body` with the rows of a new database and an empty folder, and stops what it started.
     ///
@@ -21,7 +22,7 @@ final class TranscriptStage {
                 do {
                     try await body(stage)
                 } catch {
-                    try? await stage.end()
+                    _ = try? await stage.end()
                     throw error
                 }
                 try await stage.end()
@@ -43,13 +44,15 @@ final class TranscriptStage {
     ///
     /// - Returns: The lines of its answer, as a transcript has them.
     func answer(_ step: Transcript.Step) async throws -> [String] {
-        let text = holes.filled(step.text)
+        var text = holes.filled(step.text)
+        let filter = TranscriptFilter(cutFrom: &text)
         switch step.action {
         case .sql(let role):
             let roles = role == "each" ? "server,viewer,brake,planner,admin" : role
             var answers: [[String]] = []
             for one in roles.split(separator: ",") {
-                answers.append(lines("    ", try await database.psql(String(one)).answer(text)))
+                let psql = try database.psql(String(one))
+                answers.append(try await filter.apply { lines("    ", try await psql.answer(text)) })
             }
             guard answers.allSatisfy({ $0 == answers[0] }) else {
                 throw Transcript.Fault(description: "\(roles) are not answered the same: \(text): \(answers)")
@@ -59,16 +62,21 @@ final class TranscriptStage {
             let file = Transcript.folder.appending(path: "fixtures/\(name).sql").path
             return lines("    ", try await database.psql("admin").answer("\\i \(file)"))
         case .file(let name):
-            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            try Data(holes.filled(step.text).utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
             return []
         case .command:
             let before = try await revision()
-            let answer = try await command(text)
+            let answer = try await filter.apply { try await command(text) }
             let ends = TranscriptEnds(
-                step: step, isPartOfOutput: text.contains(" | grep "), before: before, after: try await revision()
+                step: step, isPartOfOutput: filter.text != nil, before: before, after: try await revision()
             )
             return try ends.cut(answer)
-        case .request(let isManagement): return try await request(text, isManagement)
+        case .request(let isManagement):
+            guard let server = server?.serving else {
+                throw Transcript.Fault(description: "there is no server: versiongate serve &")
+            }
+            if !filter.awaits { try await server.ready(at: revision()) }
+            return try await filter.apply(keepingFirst: true) { try await request(text, server, isManagement) }
         }
     }
 
@@ -80,9 +88,14 @@ final class TranscriptStage {
         return revision
     }
 
-    private func end() async throws {
-        try await server?.stop()
+    /// Ends the server.
+    ///
+    /// - Returns: What it logged.
+    @discardableResult
+    private func end() async throws -> String {
+        let log = try await server?.stop()
         server = nil
+        return log ?? ""
     }
 
     private func lines(_ margin: String, _ text: String) -> [String] {
@@ -115,14 +128,9 @@ final class TranscriptStage {
             own[String(match.1)] = String(match.2)
             words.removeFirst()
         }
-        guard words.first == "versiongate" else {
-            throw Transcript.Fault(description: "no command but versiongate can be run: \(text)")
-        }
-        words.removeFirst()
-        var wanted: String?
-        if words.count > 3, words[words.count - 3..<words.count - 1] == ["|", "grep"] {
-            wanted = words.last
-            words.removeLast(3)
+        if words.first == "wait" { return lines("    ", try await end()) }
+        guard !words.isEmpty, words.removeFirst() == "versiongate" else {
+            return shown(try await BuiltBinary(environment: environment(own, of: words)).shell(shellScript(text)))
         }
         var input = "/dev/null"
         if words.count > 2, words[words.count - 2] == "<" {
@@ -134,11 +142,21 @@ final class TranscriptStage {
             try await start(binary, Array(words.dropFirst().dropLast()))
             return []
         }
-        let result = try await binary.run(arguments: words, input: input)
+        return shown(try await binary.run(arguments: words, input: input))
+    }
+
+    private func shown(_ result: BuiltBinary.Result) -> [String] {
         let status = result.status == 0 ? [] : ["  ? \(result.status)"]
-        let output = result.output.split(separator: "\n", omittingEmptySubsequences: false)
-            .filter { line in wanted.map { line.contains($0) } ?? true }
-        return lines("    ", output.joined(separator: "\n")) + lines("  ! ", result.errors) + status
+        return lines("    ", result.output) + lines("  ! ", result.errors) + status
+    }
+
+    /// A script of bash in the folder of the case, where `$SERVER` is the process of the server.
+    private func shellScript(_ text: String) -> String {
+        """
+        cd \(folder.shellWord); SERVER=\(server?.serving.processIdentifier ?? 0)
+        versiongate() { "$VERSIONGATE" "$@"; }
+        \(text)
+        """
     }
 
     private func start(_ binary: BuiltBinary, _ arguments: [String]) async throws {
@@ -154,34 +172,37 @@ final class TranscriptStage {
             guard ending.status == 0 else {
                 throw Transcript.Fault(description: "the server ended with \(ending.status ?? -1): \(ending.errors)")
             }
+            return ending.errors
         }
         for await serving in ready {
-            holes.texts.removeAll { ["{public}", "{management}"].contains($0.name) }
+            holes.texts.removeAll { ["{public}", "{management}", "{server}"].contains($0.name) }
+            let address = serving.publicURL.replacing("http://", with: "")
             holes.texts += [
-                (serving.publicURL.replacing("http://", with: ""), "{public}"),
-                (serving.managementURL.replacing("http://", with: ""), "{management}"),
+                (address, "{public}"), (serving.managementURL.replacing("http://", with: ""), "{management}"),
+                (try Self.machine() + address.drop { $0 != ":" }, "{server}"),
             ]
             server = (
                 serving,
                 {
                     stop.finish()
-                    try await run.value
+                    return try await run.value
                 }
             )
             return
         }
-        try await run.value
+        _ = try await run.value
     }
 
-    /// Sends a request once the server has the policy that the database has: `[-i] METHOD TARGET [BODY]`, then headers.
-    private func request(_ text: String, _ isManagement: Bool) async throws -> [String] {
-        guard let server = server?.serving else {
-            throw Transcript.Fault(description: "there is no server: versiongate serve &")
-        }
+    /// The name of the machine, with which servers call themselves.
+    private static func machine() throws -> String {
+        try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8).trimmingCharacters(in: .newlines)
+    }
+
+    /// Sends a request: `[-i] METHOD TARGET [BODY]`, then headers.
+    private func request(_ text: String, _ server: ServingBinary, _ isManagement: Bool) async throws -> [String] {
         guard let match = text.firstMatch(of: #/^(-i )?([A-Z]+) (\S+)(?: ([^\n]*))?/#) else {
             throw Transcript.Fault(description: "is no request: \(text)")
         }
-        try await server.ready(at: revision())
         var headers = HTTPHeaders()
         for line in text.split(separator: "\n").dropFirst() {
             let halves = line.split(separator: ": ", maxSplits: 1)
