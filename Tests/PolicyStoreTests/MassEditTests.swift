@@ -160,7 +160,7 @@ struct MassEditTests {
         try await owner.execute(
             """
             INSERT INTO apps (bundle) VALUES ('b');
-            CREATE OR REPLACE FUNCTION versiongate_internal.new_lockout_warnings(
+            CREATE OR REPLACE FUNCTION versiongate_internal.new_warnings(
                 edits versiongate_internal.row_edit[]
             ) RETURNS SETOF versiongate_internal.warning LANGUAGE sql
             AS $$ SELECT pg_advisory_xact_lock(36); SELECT NULL::versiongate_internal.warning WHERE false $$
