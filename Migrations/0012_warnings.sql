@@ -753,6 +753,12 @@ BEGIN
            (w.item).command, (w.item).words
       FROM warnings_beside(policy, moment, of_releases) AS w
      WHERE (w.item).warning NOT IN (SELECT (b.item).warning FROM warnings_beside(before, moment, of_releases) AS b)
+       -- Whoever edits how far a rule is rolled out knows that it goes no further.
+       AND NOT ((w.item).place = 'rules.rollout' AND EXISTS (
+           SELECT FROM unnest(edits) AS n
+            WHERE n.key ->> 'rule' = w.rule OR n.key ->> 'key' = w.rule
+              AND row_columns(n.before, '{rollout,held_at}') IS DISTINCT FROM row_columns(n.after, '{rollout,held_at}')
+       ))
      ORDER BY w.rule, w.release, 3;
     RETURN QUERY
     SELECT (w.item).*
