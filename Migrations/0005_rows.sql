@@ -275,21 +275,27 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text) RETURNS SETOF warning
+CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, table_name text, policy_row jsonb)
+    RETURNS SETOF warning
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
+    SELECT place, table_name || '_placeholder', format('%s: %s is not filled in', place, braces.name),
            format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL, NULL::jsonb
-      FROM regexp_matches(
-               value,
-               '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
-               'g'
-           ) AS braces(name)
-     WHERE braces.name[1] NOT IN ('{app}', '{target}', '{date}')
-     LIMIT 1;
+      FROM unnest('{title,text}'::text[]) AS field
+     CROSS JOIN concat(table_name, '.', field) AS place
+     CROSS JOIN LATERAL (
+         SELECT m.texts[1]
+           FROM regexp_matches(
+                    policy_row ->> field,
+                    '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
+                    'g'
+                ) AS m(texts)
+          WHERE m.texts[1] NOT IN ('{app}', '{target}', '{date}')
+          LIMIT 1
+     ) AS braces(name);
 END
 $$;
 
@@ -421,11 +427,6 @@ DECLARE
     suffix CONSTANT text := version_suffix(rule.target);
 BEGIN
     RETURN QUERY
-    SELECT p.*
-      FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
-    RETURN QUERY SELECT w.* FROM text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w;
-    RETURN QUERY
     SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
            'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL,
            NULL::jsonb
@@ -514,16 +515,6 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts) RETURNS SETOF warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
-AS $$
-    SELECT p.*
-      FROM (VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)) AS field(place, value)
-     CROSS JOIN LATERAL placeholder_warnings(
-         format('rule %s, %s,', translation.rule, translation.language), field.place, field.value
-     ) AS p
-$$;
-
 -- Whether nobody gets a release any more, or ever will: it was withdrawn before it was live.
 CREATE FUNCTION versiongate_internal.is_withdrawn(release releases, moment timestamptz) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -537,20 +528,13 @@ DECLARE
     of_release CONSTANT jsonb := row_columns(to_jsonb(release), '{bundle,version,platform}');
     suffix CONSTANT text := version_suffix(release.version);
 BEGIN
-    -- All releases are asked these, and nearly none has any.
-    IF platform_meant(release.platform) IS NOT NULL THEN
-        RETURN QUERY
-        SELECT w.* FROM platform_warnings(
-            format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
-        ) AS w;
-    END IF;
+    RETURN QUERY
+    SELECT * FROM platform_warnings(
+        format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
+    );
+    -- All releases are asked this, and nearly none has any.
     IF system_meant(release.platform, release.min_os) IS NOT NULL THEN
-        RETURN QUERY
-        SELECT w.* FROM system_warnings(name, 'releases.min_os', ARRAY[release.platform], release.min_os) AS w;
-    END IF;
-    IF concat(release.version, release.min_os) LIKE '%-%' THEN
-        RETURN QUERY
-        SELECT w.* FROM text_order_warnings('releases', '{version,min_os}', to_jsonb(release)) AS w;
+        RETURN QUERY SELECT * FROM system_warnings(name, 'releases.min_os', ARRAY[release.platform], release.min_os);
     END IF;
     IF release.build IS NULL AND suffix IS NOT NULL THEN
         RETURN QUERY
@@ -584,10 +568,15 @@ AS $$
 BEGIN
     CASE table_name
         WHEN 'rules' THEN
+            RETURN QUERY SELECT * FROM placeholder_warnings('rule ' || (policy_row ->> 'key'), table_name, policy_row);
+            RETURN QUERY SELECT * FROM text_order_warnings(table_name, '{versions,builds,os,target}', policy_row);
             RETURN QUERY SELECT * FROM rule_warnings(jsonb_populate_record(NULL::rules, policy_row));
         WHEN 'rule_texts' THEN
-            RETURN QUERY SELECT * FROM rule_text_warnings(jsonb_populate_record(NULL::rule_texts, policy_row));
+            RETURN QUERY SELECT * FROM placeholder_warnings(
+                format('rule %s, %s,', policy_row ->> 'rule', policy_row ->> 'language'), table_name, policy_row
+            );
         WHEN 'releases' THEN
+            RETURN QUERY SELECT * FROM text_order_warnings(table_name, '{version,min_os}', policy_row);
             RETURN QUERY SELECT * FROM release_warnings(jsonb_populate_record(NULL::releases, policy_row));
         WHEN 'store_links' THEN
             RETURN QUERY SELECT * FROM platform_warnings(

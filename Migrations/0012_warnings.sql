@@ -423,7 +423,7 @@ END
 $$;
 
 -- Rules for platforms that no release and no store link of their app has, and for systems that these never had.
-CREATE FUNCTION versiongate_internal.platform_warnings(policy policy_part) RETURNS TABLE (rule text, item warning)
+CREATE FUNCTION versiongate_internal.rule_platform_warnings(policy policy_part) RETURNS TABLE (rule text, item warning)
     LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 DECLARE
@@ -619,7 +619,7 @@ CREATE FUNCTION versiongate_internal.warnings_beside(policy policy_part, moment 
     RETURNS TABLE (rule text, release bigint, item warning, detail text)
     LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
 AS $$
-    SELECT w.rule, NULL::bigint, w.item, NULL FROM platform_warnings(policy) AS w
+    SELECT w.rule, NULL::bigint, w.item, NULL FROM rule_platform_warnings(policy) AS w
      UNION ALL
     SELECT w.rule, NULL, w.item, NULL FROM link_warnings(policy) AS w
      UNION ALL
