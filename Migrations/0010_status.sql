@@ -652,14 +652,11 @@ END, CASE
 END), '');
 
 -- The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.
--- Times within a reason stand in braces. waits_for: what a waiting rule waits for, a release or its rollout. Who does
--- not need to know since when a lockout has its status need not look back, which takes most of the time.
-CREATE FUNCTION versiongate_internal.rule_status_at(
-    moments timestamptz[], keys text[] DEFAULT NULL, looks_back boolean DEFAULT true
-)
+-- Times within a reason stand in braces.
+CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
     RETURNS TABLE (
         at timestamptz, key text, bundle text, status text, since timestamptz, next timestamptz, rollout numeric,
-        reason text, waits_for text
+        reason text
     )
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET enable_nestloop = off SET jit = off
@@ -680,10 +677,7 @@ BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (
         SELECT w.*
-          FROM ways_out(
-                   lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE known END, ARRAY(SELECT a FROM apps AS a),
-                   CASE WHEN looks_back THEN '-infinity' ELSE (SELECT min(m.at) FROM unnest(moments) AS m(at)) END
-               ) AS w
+          FROM ways_out(lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE known END, ARRAY(SELECT a FROM apps AS a)) AS w
     ),
     hiding AS MATERIALIZED (
         SELECT h.* FROM hidden_rules(finals, enabled_rules, present_steps(finals)) AS h
@@ -722,8 +716,7 @@ BEGIN
                      FROM way AS w
                     WHERE w.key = p.key AND NOT w.times @> asked_for.at
                ) END
-           ),
-           CASE WHEN p.status = 'waiting' THEN CASE WHEN j.reached @> asked_for.at THEN 'rollout' ELSE 'release' END END
+           )
       FROM (SELECT DISTINCT m.at FROM unnest(moments) AS m(at)) AS asked_for
       JOIN status_periods(ARRAY(SELECT j::rule_times FROM judged AS j)) AS p
         ON p.at <= asked_for.at AND (p.until > asked_for.at OR p.until IS NULL)
