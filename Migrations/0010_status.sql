@@ -479,17 +479,14 @@ CREATE FUNCTION versiongate_internal.target_releases(targeted rules[], known rel
 AS $$
 BEGIN
     RETURN QUERY
-    WITH store AS MATERIALIZED (
-        SELECT r AS release, r.*, version_key(r.version) AS version_key FROM unnest(known) AS r
-    )
-    SELECT (j.rule).key::text, r.release, time_after(r.live_at, (j.rule).soak),
+    WITH store AS MATERIALIZED (SELECT r AS release, r.bundle, version_key(r.version) AS key FROM unnest(known) AS r)
+    SELECT (j.rule).key::text, s.release, time_after(r.live_at, (j.rule).soak),
            r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions,
            r.min_os IS NULL OR j.os IS NULL OR j.os && version_span(version_key(r.min_os), NULL)
       FROM read_rules(targeted) AS j
-      JOIN store AS r
-        ON r.bundle = (j.rule).bundle
-       AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-       AND r.version_key >= j.target;
+      JOIN store AS s ON s.bundle = (j.rule).bundle AND s.key >= j.target
+     CROSS JOIN LATERAL (SELECT (s.release).*) AS r
+     WHERE (j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms);
 END
 $$;
 

@@ -749,10 +749,15 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
+    WITH former AS MATERIALIZED (SELECT * FROM warnings_beside(before, moment, of_releases))
     SELECT (w.item).place, (w.item).kind, concat_ws(': ', (w.item).warning, w.detail), (w.item).hint,
            (w.item).command, (w.item).words
       FROM warnings_beside(policy, moment, of_releases) AS w
-     WHERE (w.item).warning NOT IN (SELECT (b.item).warning FROM warnings_beside(before, moment, of_releases) AS b)
+     WHERE (w.item).warning NOT IN (SELECT (f.item).warning FROM former AS f)
+       -- Where no release reached its target, it waited too.
+       AND NOT ((w.item).kind = 'rules_waiting' AND w.rule IN (
+           SELECT f.rule FROM former AS f WHERE (f.item).kind = 'rules_target_waits'
+       ))
        -- Whoever edits how far a rule is rolled out knows that it goes no further.
        AND NOT ((w.item).place = 'rules.rollout' AND EXISTS (
            SELECT FROM unnest(edits) AS n
