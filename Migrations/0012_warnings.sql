@@ -579,9 +579,7 @@ BEGIN
      ) AS sent(since)
      WHERE NOT a.is_above_all AND (a.starts_at > moment) IS NOT TRUE AND (a.ends_at <= moment) IS NOT TRUE
        AND NOT EXISTS (SELECT FROM unnest(policy.apps) AS p WHERE p.bundle = a.bundle AND p.paused)
-       AND (
-           sent.since IS NULL OR NOT reached.times && tstzmultirange(tstzrange(greatest(moment, sent.since), a.ends_at))
-       );
+       AND (sent.since IS NULL OR NOT reached.times && time_span(greatest(moment, sent.since), a.ends_at));
 END
 $$;
 
@@ -733,6 +731,26 @@ DECLARE
          CROSS JOIN LATERAL unnest(r.regions) AS named(region)
     );
 BEGIN
+    RETURN QUERY
+    WITH former AS MATERIALIZED (
+        SELECT * FROM warnings_beside(before, moment, of_releases) WHERE cardinality(policy.releases) <= most_releases
+    )
+    SELECT (w.item).place, (w.item).kind, concat_ws(': ', (w.item).warning, w.detail), (w.item).hint,
+           (w.item).command, (w.item).words
+      FROM warnings_beside(policy, moment, of_releases) AS w
+     WHERE cardinality(policy.releases) <= most_releases
+       AND (w.item).warning NOT IN (SELECT (f.item).warning FROM former AS f)
+       -- Where no release reached its target, it waited too.
+       AND NOT ((w.item).kind = 'rules_waiting' AND w.rule IN (
+           SELECT f.rule FROM former AS f WHERE (f.item).kind = 'rules_target_waits'
+       ))
+       -- Whoever edits how far a rule is rolled out knows that it goes no further.
+       AND NOT ((w.item).place = 'rules.rollout' AND EXISTS (
+           SELECT FROM unnest(edits) AS n
+            WHERE n.key ->> 'rule' = w.rule OR n.key ->> 'key' = w.rule
+              AND row_columns(n.before, '{rollout,held_at}') IS DISTINCT FROM row_columns(n.after, '{rollout,held_at}')
+       ))
+     ORDER BY w.rule, w.release, 3;
     IF cardinality(policy.releases) > most_releases
         OR (SELECT count(*) FROM unnest(policy.rules) AS r WHERE r.enabled AND r.lockout) * (cardinality(regions) + 1)
            * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(policy.releases || before.releases) AS r)
@@ -746,29 +764,12 @@ BEGIN
             ),
             'To see the current state: SELECT * FROM policy_warnings;', 'To see the current state: `rule list`', NULL
         )::warning;
-        RETURN;
+    ELSE
+        RETURN QUERY
+        SELECT (w.item).*
+          FROM gap_warnings(ARRAY(SELECT g FROM new_gaps(policy, before, edits, moment, regions) AS g), moment) AS w
+         ORDER BY w.rule;
     END IF;
-    RETURN QUERY
-    WITH former AS MATERIALIZED (SELECT * FROM warnings_beside(before, moment, of_releases))
-    SELECT (w.item).place, (w.item).kind, concat_ws(': ', (w.item).warning, w.detail), (w.item).hint,
-           (w.item).command, (w.item).words
-      FROM warnings_beside(policy, moment, of_releases) AS w
-     WHERE (w.item).warning NOT IN (SELECT (f.item).warning FROM former AS f)
-       -- Where no release reached its target, it waited too.
-       AND NOT ((w.item).kind = 'rules_waiting' AND w.rule IN (
-           SELECT f.rule FROM former AS f WHERE (f.item).kind = 'rules_target_waits'
-       ))
-       -- Whoever edits how far a rule is rolled out knows that it goes no further.
-       AND NOT ((w.item).place = 'rules.rollout' AND EXISTS (
-           SELECT FROM unnest(edits) AS n
-            WHERE n.key ->> 'rule' = w.rule OR n.key ->> 'key' = w.rule
-              AND row_columns(n.before, '{rollout,held_at}') IS DISTINCT FROM row_columns(n.after, '{rollout,held_at}')
-       ))
-     ORDER BY w.rule, w.release, 3;
-    RETURN QUERY
-    SELECT (w.item).*
-      FROM gap_warnings(ARRAY(SELECT g FROM new_gaps(policy, before, edits, moment, regions) AS g), moment) AS w
-     ORDER BY w.rule;
 END
 $$;
 
