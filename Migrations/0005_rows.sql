@@ -417,6 +417,19 @@ CREATE FUNCTION versiongate_internal.listed_texts(accepted jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE jsonb_typeof(accepted) WHEN 'array' THEN accepted ELSE accepted -> 'not' END;
 
+CREATE FUNCTION versiongate_internal.attribute_warnings(rule rules) RETURNS SETOF warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT 'rules.attributes', 'rules_attribute_list', format('rule %s: %s "%s" is one value', quoted(rule.key), a.key, item),
+           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL,
+           NULL::jsonb
+      FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(listed_texts(a.value)) AS item
+     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
+END
+$$;
+
 CREATE FUNCTION versiongate_internal.rule_warnings(rule rules) RETURNS SETOF warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
@@ -426,12 +439,6 @@ DECLARE
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
     suffix CONSTANT text := version_suffix(rule.target);
 BEGIN
-    RETURN QUERY
-    SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
-           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL,
-           NULL::jsonb
-      FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(listed_texts(a.value)) AS item
-     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.command,
            jsonb_build_object('rule', rule.key, 'percent', hundredfold)
@@ -505,7 +512,6 @@ BEGIN
               'ends_at', 'rules_lockout_endless', ' locks out without an update, and has no end',
               'Set ends_at, so that it ends by itself.', 'For an end: `rule edit {rule} --ends-at +2h`'
           ), (
-              -- The screen of a lockout that has no link has no button.
               rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update,
               'link', 'rules_link_missing', ' locks out and has no link, so users see no button',
               'Set link to ''store'', or to an address.', '`rule edit {rule} --link store`'
@@ -570,6 +576,7 @@ BEGIN
         WHEN 'rules' THEN
             RETURN QUERY SELECT * FROM placeholder_warnings('rule ' || (policy_row ->> 'key'), table_name, policy_row);
             RETURN QUERY SELECT * FROM text_order_warnings(table_name, '{versions,builds,os,target}', policy_row);
+            RETURN QUERY SELECT w.* FROM jsonb_populate_record(NULL::rules, policy_row) AS r, attribute_warnings(r) AS w;
             RETURN QUERY SELECT * FROM rule_warnings(jsonb_populate_record(NULL::rules, policy_row));
         WHEN 'rule_texts' THEN
             RETURN QUERY SELECT * FROM placeholder_warnings(
