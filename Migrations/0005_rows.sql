@@ -275,21 +275,27 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, place text, value text) RETURNS SETOF warning
+CREATE FUNCTION versiongate_internal.placeholder_warnings(owner text, table_name text, policy_row jsonb)
+    RETURNS SETOF warning
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
     SET standard_conforming_strings = on
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT place, split_part(place, '.', 1) || '_placeholder', format('%s: %s is not filled in', place, braces.name[1]),
+    SELECT place, table_name || '_placeholder', format('%s: %s is not filled in', place, braces.name),
            format('Only {app}, {target} and {date} are; %s sends anything else as it is written.', owner), NULL, NULL::jsonb
-      FROM regexp_matches(
-               value,
-               '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
-               'g'
-           ) AS braces(name)
-     WHERE braces.name[1] NOT IN ('{app}', '{target}', '{date}')
-     LIMIT 1;
+      FROM unnest('{title,text}'::text[]) AS field
+     CROSS JOIN concat(table_name, '.', field) AS place
+     CROSS JOIN LATERAL (
+         SELECT m.texts[1]
+           FROM regexp_matches(
+                    policy_row ->> field,
+                    '\{[A-Za-z_][A-Za-z0-9_.-]{0,30}\}|[$]?\{+ ?(?:app|target|date) ?\}+|[$](?:app|target|date)\M|(?<![0-9])%(?:[0-9][$])?(?:@|[sd]\M)',
+                    'g'
+                ) AS m(texts)
+          WHERE m.texts[1] NOT IN ('{app}', '{target}', '{date}')
+          LIMIT 1
+     ) AS braces(name);
 END
 $$;
 
@@ -411,45 +417,16 @@ CREATE FUNCTION versiongate_internal.listed_texts(accepted jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE jsonb_typeof(accepted) WHEN 'array' THEN accepted ELSE accepted -> 'not' END;
 
-CREATE FUNCTION versiongate_internal.condition_warnings(rule rules, name text) RETURNS SETOF warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
+CREATE FUNCTION versiongate_internal.attribute_warnings(rule rules) RETURNS SETOF warning
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
-DECLARE
-    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
-    known text[];
-    strange text[];
-    meant text;
 BEGIN
-    IF rule.platforms IS NOT NULL OR rule.os IS NOT NULL THEN
-        known := ARRAY(
-            SELECT r.platform FROM releases AS r WHERE rule.bundle IS NULL OR r.bundle = rule.bundle
-             UNION
-            SELECT s.platform FROM store_links AS s WHERE rule.bundle IS NULL OR s.bundle = rule.bundle
-        );
-        -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
-        SELECT array_agg(p.platform ORDER BY p.place),
-               string_agg(DISTINCT platform_meant(p.platform), ', ')
-          INTO strange, meant
-          FROM unnest(rule.platforms) WITH ORDINALITY AS p(platform, place)
-         WHERE p.platform <> ALL (known) AND (known <> '{}' OR p.platform <> ALL (usual));
-    END IF;
     RETURN QUERY
-    SELECT w.* FROM system_warnings(name, 'rules.os', coalesce(rule.platforms, known), rule.os) AS w
-     UNION ALL
-    SELECT w.*
-      FROM text_order_warnings('rules', '{versions,builds,os,target}', to_jsonb(rule)) AS w
-     UNION ALL
-    SELECT 'rules.attributes', 'rules_attribute_list', format('%s: %s "%s" is one value', name, a.key, item),
-           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL, NULL
+    SELECT 'rules.attributes', 'rules_attribute_list', format('rule %s: %s "%s" is one value', quoted(rule.key), a.key, item),
+           'It is compared as a whole. If each is meant, write it by itself: {"channel": ["beta", "nightly"]}', NULL,
+           NULL::jsonb
       FROM jsonb_each(rule.attributes) AS a, jsonb_array_elements_text(listed_texts(a.value)) AS item
-     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$'
-     UNION ALL
-    SELECT 'rules.platforms', 'platform_unusual',
-           format('%s: no release and no store link is on %s', name, array_to_string(strange, ', ')),
-           coalesce('Is ' || meant || ' meant? ', '')
-               || 'It is for clients that say just that; if none does, it reaches nobody there.',
-           NULL, NULL
-     WHERE strange IS NOT NULL;
+     WHERE item ~ '[,;|]' AND item !~ '^[A-Za-z]+[0-9]+,[0-9]+$';
 END
 $$;
 
@@ -462,11 +439,6 @@ DECLARE
     hundredfold CONSTANT text := trim_scale(rule.rollout * 100);
     suffix CONSTANT text := version_suffix(rule.target);
 BEGIN
-    RETURN QUERY
-    SELECT p.*
-      FROM (VALUES ('rules.title', rule.title), ('rules.text', rule.text)) AS field(place, value)
-     CROSS JOIN LATERAL placeholder_warnings('rule ' || rule.key, field.place, field.value) AS p;
-    RETURN QUERY SELECT w.* FROM condition_warnings(rule, name) AS w;
     RETURN QUERY
     SELECT 'rules.' || w.column_name, w.kind, name || w.fault, w.hint, w.command,
            jsonb_build_object('rule', rule.key, 'percent', hundredfold)
@@ -535,124 +507,24 @@ BEGIN
           ), (
               rule.remind < '1 minute', 'remind', 'rules_time_short',
               format(': remind is %s seconds', trim_scale(extract(epoch FROM rule.remind))), short, NULL
+          ), (
+              rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL,
+              'ends_at', 'rules_lockout_endless', ' locks out without an update, and has no end',
+              'Set ends_at, so that it ends by itself.', 'For an end: `rule edit {rule} --ends-at +2h`'
+          ), (
+              rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update,
+              'link', 'rules_link_missing', ' locks out and has no link, so users see no button',
+              'Set link to ''store'', or to an address.', '`rule edit {rule} --link store`'
           )
       ) AS w(holds, column_name, kind, fault, hint, command)
      WHERE w.holds;
 END
 $$;
 
--- A message that leads to the store needs a store link where it is shown, and a lockout needs a link at all: without one
--- its screen has no button. Where a rule names no platforms, the releases tell them; of an app without any nothing does.
-CREATE FUNCTION versiongate_internal.link_warnings(rule rules) RETURNS SETOF warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
-AS $$
-DECLARE
-    name CONSTANT text := 'rule ' || quoted(rule.key);
-    of_rule CONSTANT jsonb := jsonb_build_object('rule', rule.key);
-BEGIN
-    IF rule.enabled AND rule.lockout AND rule.lockout_without_update AND rule.ends_at IS NULL THEN
-        RETURN NEXT (
-            'rules.ends_at', 'rules_lockout_endless', name || ' locks out without an update, and has no end',
-            'Set ends_at, so that it ends by itself.',
-            'For an end: `rule edit {rule} --ends-at +2h`', of_rule
-        )::warning;
-    END IF;
-    IF rule.link IS NULL AND rule.lockout AND NOT rule.lockout_without_update THEN
-        RETURN NEXT (
-            'rules.link', 'rules_link_missing', name || ' locks out and has no link, so users see no button',
-            'Set link to ''store'', or to an address.',
-            '`rule edit {rule} --link store`', of_rule
-        )::warning;
-    ELSIF rule.link = 'store' THEN
-        RETURN QUERY
-        SELECT 'store_links.link', 'store_links_missing',
-               format('%s leads to the store, but %s has no store link', name, missing.bundle)
-                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
-               format(
-                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
-                   coalesce(missing.platform, 'ios')
-               ),
-               '`app edit {bundle} --store-link {platform}=https://...`',
-               jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
-          FROM (
-              SELECT r.bundle, r.platform FROM releases_for(rule) AS r
-               UNION
-              SELECT rule.bundle, p.platform FROM unnest(rule.platforms) AS p(platform) WHERE rule.bundle IS NOT NULL
-               UNION
-              SELECT rule.bundle, NULL
-               WHERE rule.bundle IS NOT NULL AND rule.platforms IS NULL
-                 AND NOT EXISTS (SELECT FROM releases AS r WHERE r.bundle = rule.bundle)
-          ) AS missing
-         WHERE NOT EXISTS (
-                   SELECT FROM store_links AS s
-                    WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
-               )
-         ORDER BY missing.bundle, missing.platform;
-    END IF;
-END
-$$;
-
-CREATE FUNCTION versiongate_internal.target_warnings(rule rules) RETURNS SETOF warning
-    LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
-AS $$
-DECLARE
-    target_key CONSTANT bytea := version_key(rule.target);
-BEGIN
-    -- By the index of versions, as an app may have thousands of releases.
-    IF NOT rule.enabled OR rule.target IS NULL OR EXISTS (
-        SELECT FROM releases AS r
-         WHERE r.bundle = rule.bundle
-           AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-           AND version_key(r.version) >= target_key
-           AND NOT is_withdrawn(r, clock_timestamp())
-    ) THEN
-        RETURN;
-    END IF;
-    RETURN NEXT (
-        'rules.target', 'rules_target_waits',
-        format(
-            'rule %s reaches nobody until a release of %s%s is %s or above', quoted(rule.key),
-            rule.bundle, coalesce(' on ' || array_to_string(rule.platforms, ', '), ''), rule.target
-        ),
-        format(
-            'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
-            rule.bundle, coalesce(rule.platforms[1], 'ios'), rule.target
-        ),
-        'Once users can get it: `release add {bundle} {version} --platform {platform}`',
-        jsonb_build_object(
-            'bundle', rule.bundle, 'version', rule.target,
-            'platform', CASE WHEN cardinality(rule.platforms) = 1 THEN rule.platforms[1] END
-        )
-    )::warning;
-END
-$$;
-
-CREATE FUNCTION versiongate_internal.rule_text_warnings(translation rule_texts) RETURNS SETOF warning
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
-AS $$
-    SELECT p.*
-      FROM (VALUES ('rule_texts.title', translation.title), ('rule_texts.text', translation.text)) AS field(place, value)
-     CROSS JOIN LATERAL placeholder_warnings(
-         format('rule %s, %s,', translation.rule, translation.language), field.place, field.value
-     ) AS p
-$$;
-
 -- Whether nobody gets a release any more, or ever will: it was withdrawn before it was live.
 CREATE FUNCTION versiongate_internal.is_withdrawn(release releases, moment timestamptz) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN (release.withdrawn_at > greatest(moment, release.live_at)) IS FALSE;
-
-CREATE FUNCTION versiongate_internal.release_words(release releases) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE
-        WHEN release.staged THEN 'staged'
-        WHEN release.live_at IS NULL THEN 'without a date'
-        ELSE CASE WHEN release.live_at <= now() THEN 'live since ' ELSE 'live from ' END || time_text(release.live_at)
-    END
-    || coalesce(', build ' || release.build, '')
-    || coalesce(', min_os ' || release.min_os, '')
-    || coalesce(', in ' || array_to_string(release.regions, ', '), '')
-    || coalesce(', until ' || time_text(release.withdrawn_at), '');
 
 CREATE FUNCTION versiongate_internal.release_warnings(release releases) RETURNS SETOF warning
     LANGUAGE plpgsql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
@@ -662,20 +534,13 @@ DECLARE
     of_release CONSTANT jsonb := row_columns(to_jsonb(release), '{bundle,version,platform}');
     suffix CONSTANT text := version_suffix(release.version);
 BEGIN
-    -- All releases are asked these, and nearly none has any.
-    IF platform_meant(release.platform) IS NOT NULL THEN
-        RETURN QUERY
-        SELECT w.* FROM platform_warnings(
-            format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
-        ) AS w;
-    END IF;
+    RETURN QUERY
+    SELECT * FROM platform_warnings(
+        format('release %s of %s', release.version, release.bundle), 'releases.platform', release.platform
+    );
+    -- All releases are asked this, and nearly none has any.
     IF system_meant(release.platform, release.min_os) IS NOT NULL THEN
-        RETURN QUERY
-        SELECT w.* FROM system_warnings(name, 'releases.min_os', ARRAY[release.platform], release.min_os) AS w;
-    END IF;
-    IF concat(release.version, release.min_os) LIKE '%-%' THEN
-        RETURN QUERY
-        SELECT w.* FROM text_order_warnings('releases', '{version,min_os}', to_jsonb(release)) AS w;
+        RETURN QUERY SELECT * FROM system_warnings(name, 'releases.min_os', ARRAY[release.platform], release.min_os);
     END IF;
     IF release.build IS NULL AND suffix IS NOT NULL THEN
         RETURN QUERY
@@ -699,45 +564,26 @@ BEGIN
                format('Once users can get it: UPDATE releases SET live_at = now() WHERE id = %s;', release.id),
                'Once users can get it: `release edit {bundle} {version} --platform {platform} --live-at now`', of_release;
     END IF;
-    RETURN QUERY
-    SELECT 'releases.version', 'releases_again',
-           format('%s was there already: %s', name, release_words(r)),
-           format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
-               'To change that one, take this back and use:'
-               ' `release edit {bundle} {version} --platform {platform} --live-at TIME`', of_release
-      FROM releases AS r
-     WHERE r.bundle = release.bundle
-       AND r.platform = release.platform
-       AND version_key(r.version) = version_key(release.version)
-       AND r.id < release.id
-       AND (version_key(r.build) = version_key(release.build)) IS NOT FALSE
-       AND (r.regions && release.regions) IS NOT FALSE
-       AND (r.withdrawn_at > greatest(clock_timestamp(), release.live_at)) IS NOT FALSE
-       AND (release.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
-     ORDER BY r.id
-     LIMIT 1;
 END
 $$;
 
+-- What one row is warned of, whatever the others are.
 CREATE FUNCTION versiongate_internal.row_warnings(table_name text, policy_row jsonb) RETURNS SETOF warning
     LANGUAGE plpgsql STABLE STRICT ROWS 1 SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     CASE table_name
         WHEN 'rules' THEN
-            RETURN QUERY
-            SELECT w.*
-              FROM jsonb_populate_record(NULL::rules, policy_row) AS r
-             CROSS JOIN LATERAL (
-                 SELECT * FROM rule_warnings(r)
-                  UNION ALL
-                 SELECT * FROM link_warnings(r)
-                  UNION ALL
-                 SELECT * FROM target_warnings(r)
-             ) AS w;
+            RETURN QUERY SELECT * FROM placeholder_warnings('rule ' || (policy_row ->> 'key'), table_name, policy_row);
+            RETURN QUERY SELECT * FROM text_order_warnings(table_name, '{versions,builds,os,target}', policy_row);
+            RETURN QUERY SELECT w.* FROM jsonb_populate_record(NULL::rules, policy_row) AS r, attribute_warnings(r) AS w;
+            RETURN QUERY SELECT * FROM rule_warnings(jsonb_populate_record(NULL::rules, policy_row));
         WHEN 'rule_texts' THEN
-            RETURN QUERY SELECT * FROM rule_text_warnings(jsonb_populate_record(NULL::rule_texts, policy_row));
+            RETURN QUERY SELECT * FROM placeholder_warnings(
+                format('rule %s, %s,', policy_row ->> 'rule', policy_row ->> 'language'), table_name, policy_row
+            );
         WHEN 'releases' THEN
+            RETURN QUERY SELECT * FROM text_order_warnings(table_name, '{version,min_os}', policy_row);
             RETURN QUERY SELECT * FROM release_warnings(jsonb_populate_record(NULL::releases, policy_row));
         WHEN 'store_links' THEN
             RETURN QUERY SELECT * FROM platform_warnings(

@@ -11,20 +11,6 @@ CREATE TYPE versiongate_internal.refusal AS (
     place text, message text, hint text, detail text, constraint_name text, row_key jsonb, command text, file text
 );
 
--- The releases of the app and the platforms of a rule that are not withdrawn; staged and future ones are among them.
-CREATE FUNCTION versiongate_internal.releases_for(rule rules) RETURNS SETOF releases
-    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT *
-      FROM releases AS r
-     WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle)
-       AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
-       AND (r.withdrawn_at IS NULL OR NOT is_withdrawn(r, clock_timestamp()));
-END
-$$;
-
 CREATE FUNCTION versiongate_internal.lockout_refusal(rule rules) RETURNS versiongate_internal.refusal
     LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
 AS $$
@@ -44,7 +30,9 @@ BEGIN
            array_agg(DISTINCT r.version) FILTER (WHERE r.build IS NULL),
            (array_agg(r.version ORDER BY version_key(r.version) DESC) FILTER (WHERE r.build IS NULL))[1]
       INTO store, unbuilt, newest
-      FROM releases_for(rule) AS r;
+      FROM releases AS r
+     WHERE (rule.bundle IS NULL OR r.bundle = rule.bundle) AND (rule.platforms IS NULL OR r.platform = ANY (rule.platforms))
+       AND NOT is_withdrawn(r, clock_timestamp());
     IF store IS NULL THEN
         detail := format('No release%s is recorded except withdrawn ones.', place);
         hint := 'Add the release they are to get, before or in the same transaction; staged and future ones count.';
@@ -545,32 +533,5 @@ BEGIN
             fault.file
         );
     END LOOP;
-END
-$$;
-
-CREATE FUNCTION versiongate_internal.warn_of_edits(edits row_edit[], undone bigint) RETURNS void
-    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
-AS $$
-DECLARE
-    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
-    lockout_edits CONSTANT row_edit[] := ARRAY(
-        SELECT n
-          FROM unnest(edits) AS n
-         WHERE (
-                   n.table_name IN ('releases', 'rollout_steps')
-                   OR n.table_name = 'rules' AND 'true' IN (n.after ->> 'lockout', n.after ->> 'final')
-               )
-           AND n.before - silent_columns() IS DISTINCT FROM n.after - silent_columns()
-    );
-BEGIN
-    PERFORM warn(w) FROM skipped_hold_warnings(edits) AS w WHERE undone IS NOT NULL;
-    PERFORM warn(w) FROM new_row_warnings(edits) AS w;
-    PERFORM warn(w) FROM used_key_warnings(edits) AS w WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
-    PERFORM warn(w) FROM stale_translation_warnings(edits) AS w WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
-    PERFORM warn(w) FROM stopped_ramp_warnings(edits) AS w WHERE 'rollout_steps' = ANY (edited_tables);
-    PERFORM warn(w) FROM lost_row_warnings(edits) AS w WHERE edited_tables && '{releases,store_links}';
-    PERFORM warn(w) FROM new_lockout_warnings(lockout_edits) AS w WHERE lockout_edits <> '{}';
-    PERFORM warn(w) FROM new_text_size_warnings(edits) AS w WHERE edited_tables && '{rules,rule_texts}';
-    PERFORM warn(w) FROM mass_edit_warnings(edits) AS w WHERE undone IS NULL;
 END
 $$;

@@ -473,20 +473,38 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION versiongate_internal.target_releases(targeted rules[])
+CREATE FUNCTION versiongate_internal.target_releases(targeted rules[], known releases[])
     RETURNS TABLE (key text, release releases, soaked_at timestamptz, in_regions boolean, on_systems boolean)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT (j.rule).key::text, r, time_after(r.live_at, (j.rule).soak),
+    WITH store AS MATERIALIZED (SELECT r AS release, r.bundle, version_key(r.version) AS key FROM unnest(known) AS r)
+    SELECT (j.rule).key::text, s.release, time_after(r.live_at, (j.rule).soak),
            r.regions IS NULL OR (j.rule).regions IS NULL OR r.regions && (j.rule).regions,
            r.min_os IS NULL OR j.os IS NULL OR j.os && version_span(version_key(r.min_os), NULL)
       FROM read_rules(targeted) AS j
-      JOIN releases AS r
-        ON r.bundle = (j.rule).bundle
-       AND ((j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms))
-       AND version_key(r.version) >= j.target;
+      JOIN store AS s ON s.bundle = (j.rule).bundle AND s.key >= j.target
+     CROSS JOIN LATERAL (SELECT (s.release).*) AS r
+     WHERE (j.rule).platforms IS NULL OR r.platform = ANY ((j.rule).platforms);
+END
+$$;
+
+-- The times at which a release reaches the target of a rule; at any time where it has none.
+CREATE FUNCTION versiongate_internal.reached_times(written rules[], known releases[])
+    RETURNS TABLE (key text, times tstzmultirange)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT r.key::text, CASE WHEN r.target IS NULL THEN '{(,)}' ELSE coalesce(range_agg(t.times), '{}') END
+      FROM unnest(written) AS r
+      LEFT JOIN (
+          SELECT t.key, time_span(t.soaked_at, (t.release).withdrawn_at)
+            FROM target_releases(ARRAY(SELECT w FROM unnest(written) AS w WHERE w.target IS NOT NULL), known) AS t
+           WHERE NOT (t.release).staged AND t.soaked_at IS NOT NULL AND t.in_regions AND t.on_systems
+      ) AS t(key, times) ON t.key = r.key
+     GROUP BY r.key, r.target;
 END
 $$;
 
@@ -571,7 +589,7 @@ CREATE FUNCTION versiongate_internal.target_obstacle(rule rules, moment timestam
 RETURN coalesce(
     (
         SELECT format('%s%s on %s %s', r.version, ' (' || r.build || ')', r.platform, obstacle.words)
-          FROM target_releases(ARRAY[rule]) AS t
+          FROM target_releases(ARRAY[rule], ARRAY(SELECT r FROM releases AS r WHERE r.bundle = rule.bundle)) AS t
          CROSS JOIN LATERAL (SELECT (t.release).*) AS r
          CROSS JOIN LATERAL (SELECT ', and its soak ends at {' || time_text(t.soaked_at) || '}') AS soaking(words)
          CROSS JOIN LATERAL (
@@ -631,14 +649,11 @@ END, CASE
 END), '');
 
 -- The status of rules at each of some times, as the view rule_status gives it for now; without keys, of all rules.
--- Times within a reason stand in braces. waits_for: what a waiting rule waits for, a release or its rollout. Who does
--- not need to know since when a lockout has its status need not look back, which takes most of the time.
-CREATE FUNCTION versiongate_internal.rule_status_at(
-    moments timestamptz[], keys text[] DEFAULT NULL, looks_back boolean DEFAULT true
-)
+-- Times within a reason stand in braces.
+CREATE FUNCTION versiongate_internal.rule_status_at(moments timestamptz[], keys text[] DEFAULT NULL)
     RETURNS TABLE (
         at timestamptz, key text, bundle text, status text, since timestamptz, next timestamptz, rollout numeric,
-        reason text, waits_for text
+        reason text
     )
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
     SET enable_nestloop = off SET jit = off
@@ -648,40 +663,31 @@ DECLARE
     lockouts CONSTANT rules[] := ARRAY(
         SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
     );
-    targeted CONSTANT rules[] := ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled AND r.target IS NOT NULL);
+    enabled_rules CONSTANT rules[] := ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled);
+    known CONSTANT releases[] := ARRAY(
+        SELECT r FROM releases AS r
+         WHERE lockouts <> '{}'
+            OR r.bundle IN (SELECT a.bundle FROM unnest(enabled_rules) AS a WHERE a.target IS NOT NULL)
+    );
     finals CONSTANT rules[] := ARRAY(SELECT r FROM final_rules() AS r);
 BEGIN
     RETURN QUERY
     WITH way AS MATERIALIZED (
         SELECT w.*
-          FROM ways_out(
-                   lockouts,
-                   CASE WHEN lockouts = '{}' THEN '{}' ELSE ARRAY(SELECT r FROM releases AS r) END,
-                   ARRAY(SELECT a FROM apps AS a),
-                   CASE WHEN looks_back THEN '-infinity' ELSE (SELECT min(m.at) FROM unnest(moments) AS m(at)) END
-               ) AS w
+          FROM ways_out(lockouts, CASE WHEN lockouts = '{}' THEN '{}' ELSE known END, ARRAY(SELECT a FROM apps AS a)) AS w
     ),
     hiding AS MATERIALIZED (
-        SELECT h.*
-          FROM hidden_rules(
-                   finals, ARRAY(SELECT r FROM unnest(asked) AS r WHERE r.enabled),
-                   present_steps(finals)
-               ) AS h
+        SELECT h.* FROM hidden_rules(finals, enabled_rules, present_steps(finals)) AS h
     ),
     judged AS MATERIALIZED (
         SELECT r AS rule, coalesce(a.paused, false) AS is_paused,
-               CASE WHEN r.enabled AND r.target IS NOT NULL THEN coalesce(t.times, '{}') ELSE '{(,)}' END AS reached,
+               coalesce(t.times, '{(,)}') AS reached,
                coalesce(h.times, '{}') AS hidden,
                CASE WHEN l.key IS NOT NULL THEN coalesce(l.anywhere, '{}') ELSE '{(,)}' END AS anywhere,
                CASE WHEN l.key IS NOT NULL THEN coalesce(l.everywhere, '{}') ELSE '{(,)}' END AS everywhere
           FROM unnest(asked) AS r
           LEFT JOIN apps AS a ON a.bundle = r.bundle
-          LEFT JOIN (
-              SELECT t.key, range_agg(time_span(t.soaked_at, (t.release).withdrawn_at)) AS times
-                FROM target_releases(targeted) AS t
-               WHERE NOT (t.release).staged AND t.soaked_at IS NOT NULL AND t.in_regions AND t.on_systems
-               GROUP BY t.key
-          ) AS t ON t.key = r.key
+          LEFT JOIN reached_times(enabled_rules, known) AS t ON t.key = r.key
           LEFT JOIN (SELECT h.key, range_agg(h.times) AS times FROM hiding AS h GROUP BY h.key) AS h ON h.key = r.key
           LEFT JOIN (
               SELECT l.key, range_agg(w.times) AS anywhere, range_intersect_agg(w.times) AS everywhere
@@ -707,8 +713,7 @@ BEGIN
                      FROM way AS w
                     WHERE w.key = p.key AND NOT w.times @> asked_for.at
                ) END
-           ),
-           CASE WHEN p.status = 'waiting' THEN CASE WHEN j.reached @> asked_for.at THEN 'rollout' ELSE 'release' END END
+           )
       FROM (SELECT DISTINCT m.at FROM unnest(moments) AS m(at)) AS asked_for
       JOIN status_periods(ARRAY(SELECT j::rule_times FROM judged AS j)) AS p
         ON p.at <= asked_for.at AND (p.until > asked_for.at OR p.until IS NULL)

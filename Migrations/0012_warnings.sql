@@ -1,67 +1,9 @@
--- What is probably not meant, and shows only beside other rows. warn_of_edits (0008) raises what edits brought about;
--- policy_warnings lists all that is so.
+-- What is probably not meant. policy_warnings tells all that is so; an edit raises what of it was not so before, and what
+-- is about the edit itself.
 
 SET LOCAL search_path = public, versiongate_internal, pg_temp;
 
-CREATE FUNCTION versiongate_internal.new_row_warnings(edits row_edit[]) RETURNS SETOF warning
-    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
-AS $$
-    SELECT w.*
-      FROM unnest(edits) WITH ORDINALITY AS n
-     CROSS JOIN LATERAL row_warnings(n.table_name, n.after) AS w
-     WHERE w.warning NOT IN (SELECT b.warning FROM row_warnings(n.table_name, n.before) AS b)
-       -- Whoever takes a release back into stages keeps its time.
-       AND (w.kind = 'releases_staged_live_at' AND n.before -> 'live_at' = n.after -> 'live_at') IS NOT TRUE
-     ORDER BY n.ordinality
-     LIMIT 100
-$$;
-
--- Where releases came or went, or store links went. Of a rule that is new its own warnings tell it.
-CREATE FUNCTION versiongate_internal.lost_row_warnings(edits row_edit[]) RETURNS SETOF warning
-    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
-AS $$
-DECLARE
-    columns CONSTANT text[] := '{bundle,platform,withdrawn_at}';
-    places CONSTANT jsonb[] := ARRAY(
-        SELECT DISTINCT row_columns(side.item, '{bundle,platform}')
-          FROM unnest(edits) AS n
-         CROSS JOIN LATERAL (
-             VALUES (CASE n.table_name WHEN 'releases' THEN n.after WHEN 'store_links' THEN n.before END)
-         ) AS side(item)
-         WHERE side.item IS NOT NULL
-           AND row_columns(n.before, columns) IS DISTINCT FROM row_columns(n.after, columns)
-    );
-BEGIN
-    RETURN QUERY
-    -- The greatest release of each platform that users could get before: a target that it reached did not wait.
-    WITH former AS MATERIALIZED (
-        SELECT old.bundle, old.platform, (array_agg(k.version ORDER BY k.version DESC))[1] AS version
-          FROM unnest(edits) AS n
-         CROSS JOIN LATERAL jsonb_populate_record(NULL::releases, n.before) AS old
-         CROSS JOIN LATERAL (SELECT version_key(old.version)) AS k(version)
-         WHERE n.table_name = 'releases' AND n.before IS NOT NULL AND NOT is_withdrawn(old, clock_timestamp())
-         GROUP BY old.bundle, old.platform
-    )
-    SELECT w.*
-      FROM rules AS r
-     CROSS JOIN LATERAL (
-         SELECT l.* FROM link_warnings(r) AS l WHERE places <> '{}' AND r.lockout AND l.words = ANY (places)
-          UNION ALL
-         SELECT t.*
-           FROM target_warnings(r) AS t
-          WHERE EXISTS (
-                    SELECT FROM former AS f
-                     WHERE f.bundle = r.bundle AND (r.platforms IS NULL OR f.platform = ANY (r.platforms))
-                       AND f.version >= version_key(r.target)
-                )
-     ) AS w
-     WHERE r.enabled AND r.key NOT IN (
-               SELECT n.after ->> 'key' FROM unnest(edits) AS n WHERE n.table_name = 'rules' AND n.before IS NULL
-           )
-     ORDER BY r.key, w.warning
-     LIMIT 20;
-END
-$$;
+-- About an edit itself.
 
 -- Trigger: keeps until the end of the transaction which rules a statement takes back to 0 % that stand there.
 -- Whoever writes that the rollout is 0 takes the rule back, and knows it. Beside steps it is 0 already, so the statement
@@ -115,8 +57,7 @@ BEGIN
            next_step.at IS NOT NULL
            OR (edited.key = ANY (string_to_array(current_setting('versiongate.taken_back', true), ','))) IS NOT TRUE
        )
-     ORDER BY edited.key
-     LIMIT 20;
+     ORDER BY edited.key;
 END
 $$;
 
@@ -144,7 +85,6 @@ AS $$
      ) AS removed(change)
      WHERE e.table_name = 'rules' AND e.before IS NULL AND removed.change IS NOT NULL
      ORDER BY e.after ->> 'key'
-     LIMIT 20
 $$;
 
 CREATE FUNCTION versiongate_internal.stale_translation_warnings(edits row_edit[]) RETURNS SETOF warning
@@ -168,54 +108,6 @@ AS $$
        )
      GROUP BY t.rule
      ORDER BY t.rule
-     LIMIT 20
-$$;
-
--- Of the languages of a rule the longest counts, as a client gets one.
-CREATE FUNCTION versiongate_internal.text_size_warnings(bundles text[]) RETURNS SETOF warning
-    LANGUAGE sql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
-AS $$
-    WITH sent AS MATERIALIZED (
-        SELECT r.bundle,
-               sum(
-                   octet_length(concat(r.key, r.link)) + greatest(
-                       octet_length(r.title || r.text),
-                       (SELECT max(octet_length(t.title || t.text)) FROM rule_texts AS t WHERE t.rule = r.key)
-                   )
-               ) AS bytes
-          FROM rules AS r
-         WHERE r.enabled AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
-         GROUP BY r.bundle
-    )
-    SELECT 'apps.bundle', 'apps_large',
-           format('the enabled rules of %s have more than 1 MiB of texts, which is the most that an app reads', a.bundle),
-           'A client that gets all of them sees none, lockouts included. Disable rules that are not needed any more, or'
-           ' shorten their texts.',
-           NULL, NULL::jsonb
-      FROM apps AS a
-      JOIN sent AS s ON s.bundle = a.bundle OR s.bundle IS NULL
-     WHERE a.bundle = ANY (bundles)
-     GROUP BY a.bundle
-    HAVING sum(s.bytes) > 1048576
-     ORDER BY a.bundle
-$$;
-
-CREATE FUNCTION versiongate_internal.new_text_size_warnings(edits row_edit[]) RETURNS SETOF warning
-    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
-AS $$
-    SELECT w.*
-      FROM (SELECT '{bundle,enabled,title,text,link}'::text[]) AS columns(sent)
-     CROSS JOIN LATERAL text_size_warnings(ARRAY(
-         SELECT a.bundle
-           FROM apps AS a
-           JOIN (
-               SELECT DISTINCT r.bundle
-                 FROM unnest(edits) AS n
-                 JOIN rules AS r ON r.key = coalesce(n.key ->> 'rule', n.key ->> 'key') AND r.enabled
-                WHERE row_columns(n.before, columns.sent) IS DISTINCT FROM row_columns(n.after, columns.sent)
-           ) AS edited ON edited.bundle = a.bundle OR edited.bundle IS NULL
-     )) AS w
-     LIMIT 20
 $$;
 
 -- What belongs to a rule or a release counts for its app, and goes with it. Brakes and fuses edit no more than they say, and
@@ -477,7 +369,7 @@ BEGIN
                NULL, NULL
            )::warning
       FROM read_rules(ARRAY(
-               SELECT r FROM unnest(written) AS r WHERE r.lockout AND NOT r.lockout_without_update
+               SELECT r FROM unnest(written) AS r WHERE r.enabled AND r.lockout AND NOT r.lockout_without_update
            )) AS j
       JOIN releases_beside(
                ARRAY(SELECT p FROM placed_releases(known) AS p)
@@ -491,15 +383,309 @@ BEGIN
 END
 $$;
 
+-- Which releases were there already, with the version and build, the regions and the time of a later one.
+CREATE FUNCTION versiongate_internal.again_warnings(known releases[])
+    RETURNS TABLE (release bigint, item warning)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH keyed AS MATERIALIZED (
+        SELECT k.*, version_key(k.version) AS key, version_key(k.build) AS build_key FROM unnest(known) AS k
+    )
+    SELECT DISTINCT ON (k.id)
+           k.id, ROW(
+               'releases.version', 'releases_again',
+               format('release %s of %s on %s was there already: ', k.version, k.bundle, k.platform) || concat(
+                   CASE
+                       WHEN r.staged THEN 'staged'
+                       WHEN r.live_at IS NULL THEN 'without a date'
+                       ELSE CASE WHEN r.live_at <= now() THEN 'live since ' ELSE 'live from ' END || time_text(r.live_at)
+                   END,
+                   ', build ' || r.build, ', min_os ' || r.min_os, ', in ' || array_to_string(r.regions, ', '),
+                   ', until ' || time_text(r.withdrawn_at)
+               ),
+               format('To change that one instead: UPDATE releases SET ... WHERE id = %s;', r.id),
+               'To change that one, take this back and use:'
+               ' `release edit {bundle} {version} --platform {platform} --live-at TIME`',
+               jsonb_build_object('bundle', k.bundle, 'version', k.version, 'platform', k.platform)
+           )::warning
+      FROM keyed AS k
+      JOIN keyed AS r
+        ON r.bundle = k.bundle AND r.platform = k.platform AND r.key = k.key AND r.id < k.id
+       AND (r.build_key = k.build_key) IS NOT FALSE
+       AND (r.regions && k.regions) IS NOT FALSE
+       AND (r.withdrawn_at > greatest(clock_timestamp(), k.live_at)) IS NOT FALSE
+       AND (k.withdrawn_at > greatest(clock_timestamp(), r.live_at)) IS NOT FALSE
+     ORDER BY k.id, r.id;
+END
+$$;
+
+-- Rules for platforms that no release and no store link of their app has, and for systems that these never had.
+CREATE FUNCTION versiongate_internal.rule_platform_warnings(policy policy_part) RETURNS TABLE (rule text, item warning)
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+DECLARE
+    usual CONSTANT text[] := '{ios,android,macos,windows,linux,tvos,watchos,visionos,web}';
+BEGIN
+    RETURN QUERY
+    WITH place AS MATERIALIZED (
+        SELECT r.bundle, r.platform FROM unnest(policy.releases) AS r
+         UNION
+        SELECT s.bundle, s.platform FROM unnest(policy.links) AS s
+    ),
+    asked AS MATERIALIZED (
+        SELECT r.key::text, r.platforms, r.os, 'rule ' || quoted(r.key) AS name,
+               ARRAY(SELECT DISTINCT p.platform FROM place AS p WHERE r.bundle IS NULL OR p.bundle = r.bundle) AS known
+          FROM unnest(policy.rules) AS r
+         WHERE (r.platforms IS NOT NULL OR r.os IS NOT NULL) AND (r.bundle IS NOT NULL OR policy.is_whole)
+    )
+    SELECT a.key, w::warning
+      FROM asked AS a
+     CROSS JOIN LATERAL system_warnings(a.name, 'rules.os', coalesce(a.platforms, a.known), a.os) AS w
+     UNION ALL
+    SELECT a.key, ROW(
+               'rules.platforms', 'platform_unusual',
+               format('%s: no release and no store link is on %s', a.name, strange.names),
+               coalesce('Is ' || strange.meant || ' meant? ', '')
+                   || 'It is for clients that say just that; if none does, it reaches nobody there.',
+               NULL, NULL
+           )::warning
+      FROM asked AS a
+     CROSS JOIN LATERAL (
+         SELECT string_agg(p.platform, ', ' ORDER BY p.place) AS names,
+                string_agg(DISTINCT platform_meant(p.platform), ', ') AS meant
+           FROM unnest(a.platforms) WITH ORDINALITY AS p(platform, place)
+          -- Of an app that has neither releases nor links nothing is known, so only unusual names stand out.
+          WHERE p.platform <> ALL (a.known) AND (a.known <> '{}' OR p.platform <> ALL (usual))
+     ) AS strange
+     WHERE strange.names IS NOT NULL;
+END
+$$;
+
+-- A message that leads to the store needs a store link where it is shown. Where a rule names no platforms, the releases
+-- tell them; of an app without any nothing does.
+CREATE FUNCTION versiongate_internal.link_warnings(policy policy_part) RETURNS TABLE (rule text, item warning)
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH store AS MATERIALIZED (
+        SELECT r.bundle, r.platform, bool_or(NOT is_withdrawn(r, clock_timestamp())) AS is_open
+          FROM unnest(policy.releases) AS r
+         GROUP BY r.bundle, r.platform
+    ),
+    link AS MATERIALIZED (SELECT s.bundle, s.platform FROM unnest(policy.links) AS s)
+    SELECT r.key::text, ROW(
+               'store_links.link', 'store_links_missing',
+               format('rule %s leads to the store, but %s has no store link', quoted(r.key), missing.bundle)
+                   || coalesce(' for ' || missing.platform || ': users there see no button', ': users see no button'),
+               format(
+                   'INSERT INTO store_links (bundle, platform, link) VALUES (%L, %L, ''https://...'');', missing.bundle,
+                   coalesce(missing.platform, 'ios')
+               ),
+               '`app edit {bundle} --store-link {platform}=https://...`',
+               jsonb_build_object('bundle', missing.bundle, 'platform', missing.platform)
+           )::warning
+      FROM unnest(policy.rules) AS r
+     CROSS JOIN LATERAL (
+         SELECT s.bundle, s.platform
+           FROM store AS s
+          WHERE s.is_open AND (r.bundle IS NULL OR s.bundle = r.bundle)
+            AND (r.platforms IS NULL OR s.platform = ANY (r.platforms))
+          UNION
+         SELECT r.bundle, p.platform FROM unnest(r.platforms) AS p(platform) WHERE r.bundle IS NOT NULL
+          UNION
+         SELECT r.bundle, NULL
+          WHERE r.bundle IS NOT NULL AND r.platforms IS NULL
+            AND NOT EXISTS (SELECT FROM store AS s WHERE s.bundle = r.bundle)
+     ) AS missing
+     WHERE r.link = 'store'
+       AND NOT EXISTS (
+           SELECT FROM link AS s
+            WHERE s.bundle = missing.bundle AND (s.platform = missing.platform OR missing.platform IS NULL)
+       );
+END
+$$;
+
+-- Rules that nobody gets: no release will reach their target as things stand, or their rollout will stay at 0 until they
+-- end. What the clock ends is a plan. detail: why.
+CREATE FUNCTION versiongate_internal.waiting_warnings(policy policy_part, moment timestamptz)
+    RETURNS TABLE (rule text, item warning, detail text)
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH newest AS MATERIALIZED (
+        SELECT r.bundle, r.platform, (array_agg(k.version ORDER BY k.version DESC))[1] AS version
+          FROM unnest(policy.releases) AS r
+         CROSS JOIN LATERAL (SELECT version_key(r.version)) AS k(version)
+         WHERE NOT is_withdrawn(r, clock_timestamp())
+         GROUP BY r.bundle, r.platform
+    ),
+    asked AS MATERIALIZED (
+        SELECT r AS rule, r.*, r.target IS NOT NULL AND NOT EXISTS (
+                   SELECT FROM newest AS n
+                    WHERE n.bundle = r.bundle AND (r.platforms IS NULL OR n.platform = ANY (r.platforms))
+                      AND n.version >= version_key(r.target)
+               ) AS is_above_all
+          FROM unnest(policy.rules) AS r
+         WHERE r.enabled AND (r.target IS NOT NULL OR r.rollout = 0)
+    )
+    SELECT a.key::text, ROW(
+               'rules.target', 'rules_target_waits',
+               format(
+                   'rule %s reaches nobody until a release of %s%s is %s or above', quoted(a.key),
+                   a.bundle, coalesce(' on ' || array_to_string(a.platforms, ', '), ''), a.target
+               ),
+               format(
+                   'Once users can get it: INSERT INTO releases (bundle, platform, version, live_at) VALUES (%L, %L, %L, now());',
+                   a.bundle, coalesce(a.platforms[1], 'ios'), a.target
+               ),
+               'Once users can get it: `release add {bundle} {version} --platform {platform}`',
+               jsonb_build_object(
+                   'bundle', a.bundle, 'version', a.target,
+                   'platform', CASE WHEN cardinality(a.platforms) = 1 THEN a.platforms[1] END
+               )
+           )::warning, NULL
+      FROM asked AS a
+     WHERE a.is_above_all
+     UNION ALL
+    SELECT a.key, ROW(
+               'rules.' || CASE WHEN reached.times @> moment THEN 'rollout' ELSE 'target' END, 'rules_waiting',
+               format('rule %s is waiting', quoted(a.key)),
+               CASE
+                   WHEN NOT reached.times @> moment
+                       THEN 'Once users can get such a release, record that: add it, or set what is in its way.'
+                   WHEN a.held_at IS NOT NULL
+                       THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', a.key)
+                   ELSE 'Set its rollout, or disable it.'
+               END,
+               CASE
+                   WHEN NOT reached.times @> moment THEN NULL
+                   WHEN a.held_at IS NOT NULL THEN 'Let its steps go on: `rule resume {rule}`; or: `rule disable {rule}`'
+                   ELSE 'To set its rollout: `rule rollout {rule} PERCENT`; or: `rule disable {rule}`'
+               END,
+               jsonb_build_object('rule', a.key)
+           )::warning,
+           translate(status_reason(a.rule, 'waiting', moment, reached.times @> moment, NULL, NULL), '{}', '')
+      FROM asked AS a
+      JOIN reached_times(ARRAY(SELECT a.rule FROM asked AS a), policy.releases) AS reached ON reached.key = a.key
+     CROSS JOIN LATERAL (
+         SELECT CASE WHEN a.rollout > 0 THEN '-infinity' ELSE min(s.at) END
+           FROM unnest(policy.steps) AS s
+          WHERE s.rule = a.key AND s.rollout > 0 AND (a.held_at IS NULL OR s.at <= a.held_at)
+     ) AS sent(since)
+     WHERE NOT a.is_above_all AND (a.starts_at > moment) IS NOT TRUE AND (a.ends_at <= moment) IS NOT TRUE
+       AND NOT EXISTS (SELECT FROM unnest(policy.apps) AS p WHERE p.bundle = a.bundle AND p.paused)
+       AND (sent.since IS NULL OR NOT reached.times && time_span(greatest(moment, sent.since), a.ends_at));
+END
+$$;
+
+-- Of the languages of a rule the longest counts, as a client gets one.
+CREATE FUNCTION versiongate_internal.text_size_warnings(bundles text[]) RETURNS SETOF warning
+    LANGUAGE sql STABLE ROWS 1 SET search_path = versiongate_internal, public, pg_temp
+AS $$
+    WITH sent AS MATERIALIZED (
+        SELECT r.bundle,
+               sum(
+                   octet_length(concat(r.key, r.link)) + greatest(
+                       octet_length(r.title || r.text),
+                       (SELECT max(octet_length(t.title || t.text)) FROM rule_texts AS t WHERE t.rule = r.key)
+                   )
+               ) AS bytes
+          FROM rules AS r
+         WHERE r.enabled AND (r.bundle = ANY (bundles) OR r.bundle IS NULL)
+         GROUP BY r.bundle
+    )
+    SELECT 'apps.bundle', 'apps_large',
+           format('the enabled rules of %s have more than 1 MiB of texts, which is the most that an app reads', a.bundle),
+           'A client that gets all of them sees none, lockouts included. Disable rules that are not needed any more, or'
+           ' shorten their texts.',
+           NULL, NULL::jsonb
+      FROM apps AS a
+      JOIN sent AS s ON s.bundle = a.bundle OR s.bundle IS NULL
+     WHERE a.bundle = ANY (bundles)
+     GROUP BY a.bundle
+    HAVING sum(s.bytes) > 1048576
+     ORDER BY a.bundle
+$$;
+
+-- All that is so in a part of the policy, but for what one row tells, and gaps.
+CREATE FUNCTION versiongate_internal.warnings_beside(policy policy_part, moment timestamptz, of_releases boolean)
+    RETURNS TABLE (rule text, release bigint, item warning, detail text)
+    LANGUAGE sql STABLE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+    SELECT w.rule, NULL::bigint, w.item, NULL FROM rule_platform_warnings(policy) AS w
+     UNION ALL
+    SELECT w.rule, NULL, w.item, NULL FROM link_warnings(policy) AS w
+     UNION ALL
+    SELECT w.rule, NULL, w.item, w.detail FROM waiting_warnings(policy, moment) AS w
+     UNION ALL
+    SELECT w.rule, NULL, w.item, NULL FROM beside_warnings(policy.rules, policy.releases) AS w
+     UNION ALL
+    SELECT NULL, w.release, w.item, NULL FROM again_warnings(policy.releases) AS w WHERE of_releases
+     UNION ALL
+    SELECT NULL, w.release, w.item, NULL FROM order_warnings(policy.releases) AS w WHERE of_releases
+$$;
+
+-- The part of the policy in which edits can have brought a warning about; of null: all of it.
+CREATE FUNCTION versiongate_internal.part_of_policy(edits row_edit[]) RETURNS policy_part
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+AS $$
+DECLARE
+    policy policy_part;
+    edited_rules CONSTANT text[] := ARRAY(
+        SELECT coalesce(n.key ->> 'key', n.key ->> 'rule') FROM unnest(edits) AS n WHERE n.table_name ~ '^rule|^rollout'
+    );
+    -- All rules of an app look at its releases and links; and a final rule hides any of its app.
+    edited_bundles CONSTANT text[] := ARRAY(
+        SELECT side.item ->> 'bundle'
+          FROM unnest(edits) AS n, LATERAL (VALUES (n.before), (n.after)) AS side(item)
+         WHERE n.table_name IN ('apps', 'releases', 'store_links') AND side.item IS NOT NULL
+         UNION
+        SELECT r.bundle FROM rules AS r WHERE r.key IN (SELECT unnest(edited_rules)) AND r.enabled AND r.final
+    );
+    bundles text[];
+BEGIN
+    policy.rules := ARRAY(
+        SELECT r FROM rules AS r
+         WHERE edits IS NULL OR r.key IN (SELECT unnest(edited_rules)) OR r.enabled AND (
+             r.bundle = ANY (edited_bundles)
+             OR edited_bundles <> '{}' AND (r.bundle IS NULL OR array_position(edited_bundles, NULL) IS NOT NULL)
+         )
+    );
+    bundles := edited_bundles || ARRAY(SELECT DISTINCT r.bundle FROM unnest(policy.rules) AS r);
+    policy.is_whole := edits IS NULL OR EXISTS (
+        SELECT FROM unnest(policy.rules) AS r WHERE r.bundle IS NULL AND r.key = ANY (edited_rules)
+    );
+    policy.finals := ARRAY(SELECT r FROM final_rules() AS r WHERE r.bundle IS NULL OR r.bundle = ANY (bundles));
+    policy.steps := present_steps(policy.rules || policy.finals);
+    policy.releases := ARRAY(SELECT r FROM releases AS r WHERE policy.is_whole OR r.bundle = ANY (bundles));
+    policy.links := ARRAY(SELECT s FROM store_links AS s WHERE policy.is_whole OR s.bundle = ANY (bundles));
+    policy.apps := ARRAY(SELECT a FROM apps AS a);
+    RETURN policy;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.part_before(policy policy_part, edits row_edit[]) RETURNS policy_part
+    LANGUAGE sql STABLE
+RETURN ROW(
+    rows_before(policy.rules, 'rules', edits),
+    ARRAY(
+        SELECT r FROM unnest(rows_before(policy.finals, 'rules', edits)) AS r
+         WHERE r.enabled AND r.final AND r.target IS NULL
+    ),
+    rows_before(policy.steps, 'rollout_steps', edits), rows_before(policy.releases, 'releases', edits),
+    rows_before(policy.links, 'store_links', edits), rows_before(policy.apps, 'apps', edits), policy.is_whole
+)::policy_part;
+
 CREATE VIEW policy_warnings WITH (security_invoker = true) AS
-WITH every AS MATERIALIZED (
-    SELECT ARRAY(SELECT r FROM rules AS r WHERE r.enabled) AS rules,
-           ARRAY(SELECT r FROM final_rules() AS r) AS finals,
-           ARRAY(SELECT r FROM releases AS r) AS releases
-)
-SELECT found.rule, found.release, found.warning, found.detail, found.hint
+WITH every AS MATERIALIZED (SELECT part_of_policy(NULL) AS policy)
+SELECT found.rule, found.release, (found.item).warning, 'Why: ' || found.detail || '.' AS detail, (found.item).hint
   FROM (
-      SELECT stored.rule, stored.release, w.warning, NULL::text AS detail, w.hint
+      SELECT stored.rule, stored.release, w::warning AS item, NULL::text AS detail
         FROM (
             SELECT 'rules' AS table_name, r.key::text AS rule, NULL::bigint AS release, to_jsonb(r) AS policy_row FROM rules AS r
              UNION ALL
@@ -511,53 +697,139 @@ SELECT found.rule, found.release, found.warning, found.detail, found.hint
         ) AS stored
        CROSS JOIN LATERAL row_warnings(stored.table_name, stored.policy_row) AS w
        UNION ALL
-      SELECT NULL, NULL, w.warning, NULL, w.hint
-        FROM text_size_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
+      SELECT NULL, NULL, w::warning, NULL FROM text_size_warnings(ARRAY(SELECT a.bundle FROM apps AS a)) AS w
        UNION ALL
-      SELECT s.key, NULL,
-             format('rule %s is waiting', quoted(s.key)),
-             format('Why: %s.', translate(s.reason, '{}', '')),
-             CASE
-                 WHEN s.waits_for = 'release'
-                     THEN 'Once users can get such a release, record that: add it, or set what is in its way.'
-                 WHEN r.held_at IS NOT NULL
-                     THEN format('Let its steps go on: SELECT * FROM resume_rule(%L); Or disable it.', s.key)
-                 ELSE 'Set its rollout, or disable it.'
-             END
-        FROM rule_status_at(
-                 ARRAY[now()],
-                 ARRAY(SELECT r.key FROM rules AS r WHERE r.enabled AND (r.target IS NOT NULL OR r.rollout = 0)),
-                 looks_back => false
-             ) AS s
-        JOIN rules AS r ON r.key = s.key
-       -- What the clock ends is a plan.
-       WHERE s.status = 'waiting' AND (s.next = r.ends_at OR s.next IS NULL)
-         AND NOT EXISTS (SELECT FROM target_warnings(r))
+      SELECT w.* FROM every CROSS JOIN LATERAL warnings_beside(every.policy, now(), true) AS w
        UNION ALL
-      SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
+      SELECT w.rule, NULL, w.item, NULL
         FROM every
-       CROSS JOIN LATERAL gap_warnings(
-                      ARRAY(
-                          SELECT g
-                            FROM gaps(
-                                     ROW(
-                                         every.rules, every.finals, present_steps(every.finals), every.releases
-                                     )::lockout_policy,
-                                     ARRAY(SELECT a FROM apps AS a), now()
-                                 ) AS g
-                      ),
-                      now()
-                  ) AS w
-       UNION ALL
-      SELECT w.rule, NULL, (w.item).warning, NULL, (w.item).hint
-        FROM every CROSS JOIN LATERAL beside_warnings(every.rules, every.releases) AS w
-       UNION ALL
-      SELECT NULL, w.release, (w.item).warning, NULL, (w.item).hint
-        FROM every CROSS JOIN LATERAL order_warnings(every.releases) AS w
+       CROSS JOIN LATERAL gap_warnings(ARRAY(SELECT g FROM gaps(every.policy, now()) AS g), now()) AS w
   ) AS found
- ORDER BY found.rule, found.release, found.warning;
+ ORDER BY found.rule, found.release, (found.item).warning;
 
 COMMENT ON VIEW policy_warnings IS
     'What is probably not meant in the policy as it stands now: what its edits would be warned of.';
 COMMENT ON COLUMN policy_warnings.rule IS 'Key of the rule; null: it is about something else.';
 COMMENT ON COLUMN policy_warnings.release IS 'Number of the release; null: it is about something else.';
+
+-- A warning of an edit is a row of policy_warnings that was not there before: what is so now, and was not so with the
+-- rows as they were. People wait for this, so it is bounded.
+CREATE FUNCTION versiongate_internal.new_warnings(edits row_edit[]) RETURNS SETOF warning
+    LANGUAGE plpgsql STABLE SET search_path = versiongate_internal, public, pg_temp
+    SET enable_nestloop = off SET jit = off
+AS $$
+DECLARE
+    most_releases CONSTANT bigint := 20000;
+    most_classes CONSTANT bigint := 50000;
+    moment CONSTANT timestamptz := clock_timestamp();
+    policy CONSTANT policy_part := part_of_policy(edits);
+    before CONSTANT policy_part := part_before(policy, edits);
+    of_releases CONSTANT boolean := policy.releases <> before.releases;
+    regions CONSTANT text[] := ARRAY(
+        SELECT DISTINCT named.region
+          FROM (SELECT DISTINCT r.regions FROM unnest(policy.releases || before.releases) AS r) AS r
+         CROSS JOIN LATERAL unnest(r.regions) AS named(region)
+    );
+BEGIN
+    RETURN QUERY
+    WITH former AS MATERIALIZED (
+        SELECT * FROM warnings_beside(before, moment, of_releases) WHERE cardinality(policy.releases) <= most_releases
+    )
+    SELECT (w.item).place, (w.item).kind, concat_ws(': ', (w.item).warning, w.detail), (w.item).hint,
+           (w.item).command, (w.item).words
+      FROM warnings_beside(policy, moment, of_releases) AS w
+     WHERE cardinality(policy.releases) <= most_releases
+       AND (w.item).warning NOT IN (SELECT (f.item).warning FROM former AS f)
+       -- Where no release reached its target, it waited too.
+       AND NOT ((w.item).kind = 'rules_waiting' AND w.rule IN (
+           SELECT f.rule FROM former AS f WHERE (f.item).kind = 'rules_target_waits'
+       ))
+       -- Whoever edits how far a rule is rolled out knows that it goes no further.
+       AND NOT ((w.item).place = 'rules.rollout' AND EXISTS (
+           SELECT FROM unnest(edits) AS n
+            WHERE n.key ->> 'rule' = w.rule OR n.key ->> 'key' = w.rule
+              AND row_columns(n.before, '{rollout,held_at}') IS DISTINCT FROM row_columns(n.after, '{rollout,held_at}')
+       ))
+     ORDER BY w.rule, w.release, 3;
+    IF cardinality(policy.releases) > most_releases
+        OR (SELECT count(*) FROM unnest(policy.rules) AS r WHERE r.enabled AND r.lockout) * (cardinality(regions) + 1)
+           * (SELECT count(DISTINCT r.min_os) + 1 FROM unnest(policy.releases || before.releases) AS r)
+           > most_classes
+    THEN
+        RETURN NEXT (
+            'rules.lockout', 'rules_ways_out_unknown',
+            format(
+                'it was not judged whether lockouts of %s lose a way out, because that takes too long',
+                name_list(ARRAY(SELECT DISTINCT r.bundle FROM unnest(policy.releases) AS r ORDER BY 1))
+            ),
+            'To see the current state: SELECT * FROM policy_warnings;', 'To see the current state: `rule list`', NULL
+        )::warning;
+    ELSE
+        RETURN QUERY
+        SELECT (w.item).*
+          FROM gap_warnings(ARRAY(SELECT g FROM new_gaps(policy, before, edits, moment, regions) AS g), moment) AS w
+         ORDER BY w.rule;
+    END IF;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.edit_warnings(edits row_edit[], undone bigint) RETURNS SETOF warning
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
+AS $$
+DECLARE
+    edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
+    sent CONSTANT text[] := '{bundle,enabled,title,text,link}';
+    -- Of these columns one row tells all that there is to warn of.
+    told_by_row CONSTANT text[] := array_remove(silent_columns(), 'link');
+    wide CONSTANT row_edit[] := ARRAY(
+        SELECT n
+          FROM unnest(edits) AS n
+         WHERE n.table_name IN ('apps', 'store_links', 'releases', 'rules', 'rollout_steps')
+           AND n.before - told_by_row IS DISTINCT FROM n.after - told_by_row
+    );
+BEGIN
+    RETURN QUERY SELECT * FROM skipped_hold_warnings(edits) WHERE undone IS NOT NULL;
+    RETURN QUERY
+    SELECT w.*
+      FROM unnest(edits) WITH ORDINALITY AS n
+     CROSS JOIN LATERAL row_warnings(n.table_name, n.after) AS w
+     WHERE w.warning NOT IN (SELECT b.warning FROM row_warnings(n.table_name, n.before) AS b)
+       -- Whoever takes a release back into stages keeps its time.
+       AND (w.kind = 'releases_staged_live_at' AND n.before -> 'live_at' = n.after -> 'live_at') IS NOT TRUE
+     ORDER BY n.ordinality
+     LIMIT 100;
+    RETURN QUERY SELECT * FROM used_key_warnings(edits) WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
+    RETURN QUERY SELECT * FROM stale_translation_warnings(edits) WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
+    RETURN QUERY SELECT * FROM stopped_ramp_warnings(edits) WHERE 'rollout_steps' = ANY (edited_tables);
+    RETURN QUERY SELECT * FROM new_warnings(wide) WHERE wide <> '{}';
+    RETURN QUERY
+    SELECT *
+      FROM text_size_warnings(ARRAY(
+               SELECT a.bundle
+                 FROM apps AS a
+                 JOIN (
+                     SELECT DISTINCT r.bundle
+                       FROM unnest(edits) AS n
+                       JOIN rules AS r ON r.key = coalesce(n.key ->> 'rule', n.key ->> 'key') AND r.enabled
+                      WHERE row_columns(n.before, sent) IS DISTINCT FROM row_columns(n.after, sent)
+                 ) AS edited ON edited.bundle = a.bundle OR edited.bundle IS NULL
+           ));
+    RETURN QUERY SELECT * FROM mass_edit_warnings(edits) WHERE undone IS NULL;
+END
+$$;
+
+CREATE FUNCTION versiongate_internal.warn_of_edits(edits row_edit[], undone bigint) RETURNS void
+    LANGUAGE plpgsql SET search_path = versiongate_internal, public, pg_temp
+AS $$
+DECLARE
+    most CONSTANT integer := 20;
+BEGIN
+    PERFORM warn(ROW(w.place, w.kind, w.warning, w.hint, w.command, w.words)::warning)
+       FROM (
+           SELECT w.*, row_number() OVER (PARTITION BY w.kind ORDER BY w.ordinality) AS number
+             FROM edit_warnings(edits, undone) WITH ORDINALITY AS w
+       ) AS w
+      WHERE w.number <= most
+      ORDER BY w.ordinality;
+END
+$$;

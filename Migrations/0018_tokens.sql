@@ -170,8 +170,7 @@ BEGIN
         IF conflicts IS NOT NULL THEN
             RAISE unique_violation USING
                 MESSAGE = format('%s is already recorded, with %s', name, conflicts),
-                HINT = 'Leave out what differs, or let somebody change what is recorded.',
-                CONSTRAINT = 'release_conflict';
+                HINT = 'Leave out what differs, or let somebody change what is recorded.', CONSTRAINT = 'release_conflict';
         ELSIF present.differences <> '[]' OR withdraws THEN
             IF present.rows > 1 THEN
                 RAISE invalid_parameter_value USING
@@ -182,10 +181,7 @@ BEGIN
                SET build = coalesce(r.build, given.build), min_os = coalesce(r.min_os, given.min_os),
                    live_at = coalesce(r.live_at, given.live_at), note = coalesce(r.note, given.note),
                    staged = r.staged AND coalesce(given.staged, true),
-                   withdrawn_at = CASE
-                       WHEN withdraws THEN greatest(now(), r.live_at, given.live_at)
-                       ELSE r.withdrawn_at
-                   END
+                   withdrawn_at = CASE WHEN withdraws THEN greatest(now(), r.live_at, given.live_at) ELSE r.withdrawn_at END
              WHERE r.id = recorded.id
             RETURNING r.* INTO recorded;
             outcome := 'changed';
@@ -207,8 +203,7 @@ BEGIN
     PERFORM set_config('application_name', 'token', true), set_config('versiongate.os_user', '', true),
             set_config('versiongate.why', coalesce(sent ->> 'why', ''), true);
     RETURN jsonb_build_object(
-        'token', token.name,
-        'outcome', outcome,
+        'token', token.name, 'outcome', outcome,
         'revision', coalesce(record_noted_edits(token.name), (SELECT p.revision FROM policy_revision AS p)),
         'release', to_jsonb(recorded)
     );

@@ -159,7 +159,7 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "a target waits for the date of a release and not for its soak", seed: 1,
-            in: "versiongate_internal.rule_status_at",
+            in: "versiongate_internal.reached_times",
             "time_span(t.soaked_at, (t.release).withdrawn_at)",
             becomes: "time_span((t.release).live_at, (t.release).withdrawn_at)"
         ),

@@ -107,7 +107,7 @@ struct SpecificationSession {
                versiongate_internal.time_text(status.since), versiongate_internal.time_text(status.next),
                status.rollout::text, translate(status.reason, '{}', '')
           FROM versiongate_internal.rule_status_at($1::text[]::timestamptz[]) WITH ORDINALITY
-                   AS status(at, key, bundle, status, since, next, rollout, reason, waits_for, place)
+                   AS status(at, key, bundle, status, since, next, rollout, reason, place)
          ORDER BY status.place
         """
 

@@ -1,9 +1,7 @@
-import Dispatch
 import Postgres
 import Synchronization
 import TestDatabase
 import TestRandom
-import TestSystem
 import Testing
 
 /// What edits of many rows read and wait for; the rest is in `Tests/Cases/sql/mass-edits.case`.
@@ -51,41 +49,6 @@ struct MassEditTests {
         let after = try await owner.query(read).value(as: Int64.self)
         // A row is noted four times, summed up and taken; each is a few looks. Reading all notes for each would be a million.
         #expect(after - before <= Int64(20 * Self.rows))
-    }
-
-    /// Has an admin edit while a transaction of `owner` holds the lock of commits, and ends that once the edit waits.
-    ///
-    /// - Returns: Why the edit was refused, and the size of the table of recorded rows before it, while it waited and after.
-    private func waiting(
-        _ edit: String,
-        for others: (begin: String, end: String),
-        of owner: PostgresConnection,
-        onNotice: (@Sendable (PostgresNotice) -> Void)? = nil
-    ) async throws -> (error: PostgresError?, room: [Int64]) {
-        let editor = try await TestDatabase.current.connect(user: "versiongate_admin", onNotice: onNotice)
-        let process = try await editor.query("SELECT pg_backend_pid()").value(as: Int32.self)
-        // What any session can see of rows that are not committed: the room that they take.
-        let measure = "SELECT pg_relation_size('versiongate_internal.recorded_rows')"
-        return try await owner.withSession { session in
-            let refusal = Mutex<PostgresError?>(nil)
-            let ended = DispatchSemaphore(value: 0)
-            try session.execute("BEGIN; \(others.begin)")
-            var room = [try session.query(measure).value(as: Int64.self)]
-            Task {
-                do {
-                    try await editor.execute(edit)
-                } catch {
-                    refusal.withLock { $0 = error as? PostgresError }
-                }
-                ended.signal()
-            }
-            while try session.query("SELECT cardinality(pg_blocking_pids($1)) = 0", [process]).value(as: Bool.self) {}
-            room.append(try session.query(measure).value(as: Int64.self))
-            try session.execute(others.end)
-            #expect(ended.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
-            room.append(try session.query(measure).value(as: Int64.self))
-            return (refusal.withLock { $0 }, room)
-        }
     }
 
     @Test("An edit of many rows has recorded them all before it waits for the lock of commits")
@@ -160,7 +123,7 @@ struct MassEditTests {
         try await owner.execute(
             """
             INSERT INTO apps (bundle) VALUES ('b');
-            CREATE OR REPLACE FUNCTION versiongate_internal.new_lockout_warnings(
+            CREATE OR REPLACE FUNCTION versiongate_internal.new_warnings(
                 edits versiongate_internal.row_edit[]
             ) RETURNS SETOF versiongate_internal.warning LANGUAGE sql
             AS $$ SELECT pg_advisory_xact_lock(36); SELECT NULL::versiongate_internal.warning WHERE false $$

@@ -45,20 +45,6 @@ struct PlannerTests {
         try await owner.execute("DROP ROLE IF EXISTS test_bob")
     }
 
-    @Test("Planners may hold up edits while their session lasts, which is named and can be ended")
-    func plannersHoldLocks() async throws {
-        let owner = try await TestDatabase.current.connect()
-        try await owner.execute(Self.example)
-        let planner = try await TestDatabase.current.connect(user: "versiongate_planner")
-        await #expect(throws: PostgresError.self) {
-            try await planner.transaction { session in
-                try session.execute("LOCK TABLE rules; UPDATE rules SET title = 'z'; SELECT rehearse_edits()")
-                session.hold { try await Self.editPast(holder: "versiongate_planner") }
-            }
-        }
-        #expect(try await owner.query("SELECT title FROM rules").value(as: String.self) == "v")
-    }
-
     @Test("Who has only read holds up a migration, and no edit")
     func readers() async throws {
         let reader = try await TestDatabase.current.connect(user: "versiongate_viewer")
@@ -72,18 +58,5 @@ struct PlannerTests {
     private static func expectReader(_ role: String, _ owner: PostgresConnection) async throws {
         #expect(try await owner.withSession { try OpenEdit.all($0) }.isEmpty)
         #expect(try await owner.withSession { try OpenEdit.all($0, includesReaders: true) }.map(\.role) == [role])
-    }
-
-    /// Edits as an admin, finds who holds the edit up, ends that session, and edits again.
-    private static func editPast(holder: String) async throws {
-        let admin = try await TestDatabase.current.connect(user: "versiongate_admin")
-        let refusal = await #expect(throws: PostgresError.self) {
-            try await admin.execute("SET lock_timeout = '1ms'; UPDATE rules SET title = 'v'")
-        }
-        #expect(refusal?.sqlState == .lockNotAvailable)
-        let holding = try await admin.withSession { try OpenEdit.all($0) }
-        #expect(holding.map(\.role) == [holder])
-        #expect(try await admin.query("SELECT login FROM end_open_edits()").value(as: String.self) == holder)
-        try await admin.execute("SET lock_timeout = '10s'; UPDATE rules SET title = 'v'")
     }
 }

@@ -96,21 +96,4 @@ struct PolicyTransactionTests {
         #expect(dryRun?.reach == nil)
         #expect(try await database.psql("SELECT title, lockout FROM rules").output == "t|t\n")
     }
-
-    @Test("An edit is taken back by undo, which can be undone")
-    func undoes() async throws {
-        let (editing, connection) = try await editing()
-        let added = try #require(
-            try await editing.commit(by: Self.author) {
-                try $0.insert([.init(\App.bundle, "a"), .init(\.name, "A")])
-            }
-        )
-        let undone = try #require(
-            try await editing.commit(by: Self.author) { try PolicyHistory($0.session).undo(added.id) }
-        )
-        #expect(undone.undoes == added.id)
-        #expect(try await connection.query("SELECT count(*) FROM apps").value(as: Int.self) == 0)
-        _ = try await editing.commit(by: Self.author) { try PolicyHistory($0.session).undo(undone.id) }
-        #expect(try await connection.query("SELECT name FROM apps").value(as: String.self) == "A")
-    }
 }
