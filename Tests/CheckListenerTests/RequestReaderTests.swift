@@ -42,9 +42,9 @@ struct RequestReaderTests {
     // MARK: The two readers
 
     /// What ours makes of some bytes that come in pieces.
-    private static func ours(_ pieces: [[UInt8]], limits: ConnectionLimits = ConnectionLimits()) -> Reading {
+    private static func ours(_ pieces: [[UInt8]]) -> Reading {
         var reading = Reading()
-        var reader = RequestReader(limits: limits)
+        var reader = RequestReader()
         var unread: [UInt8] = []
         for piece in pieces {
             unread += piece
@@ -207,40 +207,38 @@ struct RequestReaderTests {
 
     // MARK: Limits
 
-    /// What comes of a request with other limits, in one piece and byte by byte.
-    private static func end(_ text: String, _ change: (inout ConnectionLimits) -> Void) -> Reading.End {
-        var limits = ConnectionLimits()
-        change(&limits)
+    /// What comes of a request, in one piece and byte by byte.
+    private static func end(_ text: String) -> Reading.End {
         let bytes = Array(text.utf8)
-        let reading = ours([bytes], limits: limits)
-        #expect(ours(bytes.map { [$0] }, limits: limits) == reading)
+        let reading = ours([bytes])
+        #expect(ours(bytes.map { [$0] }) == reading)
         return reading.end
     }
 
     @Test("Requests keep within the limits on the request line and the header fields, to the byte")
     func limits() {
+        func many(_ count: Int, _ text: String = "a") -> String { String(repeating: text, count: count) }
+        let long = "The request line is longer than 12288 bytes. Use POST for longer descriptions."
+        let large = "The header fields of the request are too large or too many; send fewer."
+        for start in ["GET /v1/check?", "PUT /v1/check?", "GET http://a/v1/check?"] {
+            let rest = 12_288 - start.utf8.count - " HTTP/1.1\r".utf8.count
+            #expect(Self.end("\(start)\(many(rest)) HTTP/1.1\r\nHost: a\r\n\r\n") == .open)
+            #expect(Self.end("\(start)\(many(rest + 1)) HTTP/1.1\r\nHost: a\r\n\r\n") == .refused(long))
+        }
         for line in ["GET /v1/check?bundle=a HTTP/1.1", "PUT /v1/check?bundle=a HTTP/1.1", "POST /v1/check HTTP/1.1"] {
-            let request = line + "\r\nHost: a\r\nAccept: */*\r\n\r\n"
-            let target = line.split(separator: " ")[1].utf8.count
-            #expect(Self.end(request) { _ in } == .open)
-            #expect(Self.end(request) { $0.requestLineBytes = line.utf8.count + 1 } == .open)
-            #expect(
-                Self.end(request) { $0.requestLineBytes = line.utf8.count }
-                    == .refused(
-                        "The request line is longer than \(line.utf8.count) bytes. Use POST for longer descriptions.")
-            )
-            let fault = "The header fields of the request are too large or too many; send fewer."
-            #expect(Self.end(request) { $0.headerFields = 2 } == .open)
-            #expect(Self.end(request) { $0.headerFields = 1 } == .refused(fault))
-            #expect(Self.end(request) { $0.headerBytes = target + 6 + 10 } == .open)
-            #expect(Self.end(request) { $0.headerBytes = target + 6 + 9 } == .refused(fault))
+            let head = line + "\r\nHost: a\r\n"
+            #expect(Self.end(head + many(99, "X: y\r\n") + "\r\n") == .open)
+            #expect(Self.end(head + many(100, "X: y\r\n") + "\r\n") == .refused(large))
+            let rest = 16_384 - line.split(separator: " ")[1].utf8.count - "Host a".utf8.count - "X ".utf8.count
+            #expect(Self.end(head + "X: \(many(rest))\r\n\r\n") == .open)
+            #expect(Self.end(head + "X: \(many(rest + 1))\r\n\r\n") == .refused(large))
         }
     }
 
     @Test("A chunked body carries 1,024 bytes besides its content, and 16,384 of content")
     func chunks() {
         let head = "POST /v1/check HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-        func end(_ body: String) -> Reading.End { Self.end(head + body) { _ in } }
+        func end(_ body: String) -> Reading.End { Self.end(head + body) }
         let extended = "8;\(String(repeating: "x", count: 1_000))\r\n12345678\r\n"
         // The chunk has 1,006 bytes of them.
         #expect(end(extended + "0\r\nX: 12\r\n\r\n") == .open)

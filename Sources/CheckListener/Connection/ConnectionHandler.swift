@@ -100,9 +100,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.place = place
         self.limitedClient = limitedClient
         output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(
-            limits: loop.limits, origins: loop.sources.origins, takesReleases: loop.sources.releases != nil
-        )
+        reader = RequestReader(origins: loop.sources.origins, takesReleases: loop.sources.releases != nil)
         deadline = loop.timeouts.deadline(for: .head)
     }
 

@@ -1,13 +1,7 @@
 /// The limits on one connection to the public listener, and on all of them together.
 ///
-/// The size of a body is not among them: 16,384 bytes on every server is part of the contract with apps.
+/// The size of a request is not among them: what may be sent is the same on every server.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// The most bytes of a request line, beyond which the answer is 414.
-    package var requestLineBytes = 12_288
-    /// The most bytes of a request's target, names and values of header fields together, beyond which the answer is 431.
-    package var headerBytes = 16_384
-    /// The most header fields of a request, beyond which the answer is 431.
-    package var headerFields = 100
     /// How many bytes of unread responses suspend the reading of further requests.
     package var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
