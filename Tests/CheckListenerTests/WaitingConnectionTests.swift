@@ -127,9 +127,9 @@ struct WaitingConnectionTests {
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(context.timeouts.evictLongestIdle(first: { [] }))
+            #expect(context.timeouts.evictLongestIdle())
         }
-        #expect(!context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(!context.timeouts.evictLongestIdle())
         #expect(busy.channel.isActive)
         #expect(statistics.refusals[.evicted] == 4)
     }
@@ -157,10 +157,10 @@ struct WaitingConnectionTests {
             eventLoop.advanceTime(by: .seconds(1))
             return try connect()
         }
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(context.timeouts.evictLongestIdle())
         eventLoop.advanceTime(by: .seconds(1))
         try all[1].receive(Self.request)
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(context.timeouts.evictLongestIdle())
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
         _ = try statuses(all[1])
     }

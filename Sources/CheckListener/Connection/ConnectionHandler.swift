@@ -65,7 +65,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var deadline: ConnectionDeadline
     /// Where ``ConnectionTimeouts`` keeps this handler.
     var slot: Int?
-    /// The place that the connection has among all; nil: they are not counted.
+    /// The place that the connection has among all, until its handler is removed; nil: they are not counted.
     private let place: ConnectionPlace?
     /// Where the responses go.
     let output: ConnectionOutput
@@ -75,6 +75,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var requestCount = 0
 
     private let loop: EventLoopContext
+    /// Who is held to a rate; nil when nobody is.
     private let limitedClient: LimitedClient?
     private var context: ChannelHandlerContext?
     private var stage = Stage.reading
@@ -88,13 +89,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Whether a TLS handshake that fails is still to be counted: none has succeeded, or was counted.
     private var countsHandshake = true
 
-    /// Creates the handler of one connection.
-    ///
-    /// - Parameters:
-    ///   - loop: What the connections of the same event loop share.
-    ///   - limitedClient: Who is held to a rate; nil when nobody is.
-    ///   - isEncrypted: Whether TLS stands between this handler and the socket.
-    ///   - place: The place that the connection has among all, until its handler is removed.
+    /// - Parameter isEncrypted: Whether TLS stands between this handler and the socket.
     init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool, place: ConnectionPlace? = nil) {
         self.loop = loop
         self.place = place
@@ -399,9 +394,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .body: refuse(.tookTooLong("body"), .bodyTimeout)
         }
     }
-
-    /// The addresses that the connection counts for; nil when its address is not limited.
-    var block: AddressBlock? { place?.block }
 
     /// The connection must make room for another one.
     func evict() { close(.evicted, flushes: true) }

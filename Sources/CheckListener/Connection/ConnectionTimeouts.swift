@@ -101,17 +101,12 @@ final class ConnectionTimeouts {
 
     /// Ends the connection that has waited longest for a request to begin.
     ///
-    /// - Parameter crowd: The addresses whose connections are ended before those of any other.
     /// - Returns: Whether there was one.
-    func evictLongestIdle(first crowd: () -> Set<AddressBlock>) -> Bool {
+    func evictLongestIdle() -> Bool {
         if evictNextCandidate() { return true }
         guard lastTickWithoutIdle != now else { return false }
-        let blocks = crowd()
-        let all = handlers.filter(\.isIdle)
-        let crowded = all.filter { $0.block.map(blocks.contains) ?? false }
-        var idle = (crowded.isEmpty ? all : crowded).map { (handler: $0, order: $0.deadline.order) }
-        idle.sort { $0.order > $1.order }
-        evictionCandidates = idle.suffix(Self.evictionBatch)
+        let idle = handlers.filter(\.isIdle).map { (handler: $0, order: $0.deadline.order) }
+        evictionCandidates = idle.sorted { $0.order > $1.order }.suffix(Self.evictionBatch)
         if evictNextCandidate() { return true }
         lastTickWithoutIdle = now
         return false

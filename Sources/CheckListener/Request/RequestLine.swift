@@ -69,7 +69,7 @@ struct RequestLine {
     }
 
     /// Whether a byte may stand in a query ([RFC 3986, 3.4](https://www.rfc-editor.org/rfc/rfc3986#section-3.4)) as it is:
-    /// that of a part of a URI, or : @ / ?
+    /// that of a part of a URI, or % : @ / ?
     @inline(__always)
     private static func isQueryByte(_ byte: UInt8) -> Bool {
         ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF).contains(byte)
