@@ -226,7 +226,7 @@ struct FeedRouteTests {
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
             ("/v1/gate?a", .gate), ("/", .other), ("*", .other),
         ] {
-            #expect(RequestTarget(target).kind == route, "\(target)")
+            #expect(RequestTarget(target).route == route, "\(target)")
         }
         let listener = try FeedFixture.listener()
         _ = try listener.fetch("\(Self.feeds)/iversion.plist")

@@ -69,24 +69,21 @@ extension Request.Route {
     /// - Parameter values: The values of the header fields of a name.
     /// - Returns: A fault, 404 or 405, for what is not served.
     init(_ method: String, _ target: RequestTarget, values: (StaticString) -> [String]) {
-        switch (target.path, method) {
-        case (nil, _):
-            self = .refused(.notFound)
+        switch (target.route, method) {
+        case (.other, _): self = .refused(.notFound)
         case (.check, "POST"): self = .checkBody(.standard)
         case (.check, "GET"), (.check, "HEAD"): self = .checkQuery
         case (.legacyCheck, "POST"): self = .checkBody(.legacy)
         case (.gate, "GET"), (.gate, "HEAD"): self = .gate(GateRequest(target.query, values: values))
         case (.releases, "POST"):
             self = .release(token: SentRelease.token(in: values("authorization")), chunks: nil)
-        case (.feed(let subject), "GET"), (.feed(let subject), "HEAD"):
-            self = .feed(FeedRequest(subject, target, values: values))
-        case (let path?, _):
-            self = .refused(
-                RequestFault(
-                    .methodNotAllowed, "The method \(method) is not served at this path; use \(path.methods).",
-                    header: ("Allow", path.methods)
-                )
-            )
+        case (let route, _):
+            if let subject = target.feed, method == "GET" || method == "HEAD" {
+                self = .feed(FeedRequest(subject, target, values: values))
+            } else {
+                let detail = "The method \(method) is not served at this path; use \(route.methods)."
+                self = .refused(RequestFault(.methodNotAllowed, detail, header: ("Allow", route.methods)))
+            }
         }
     }
 
@@ -104,13 +101,13 @@ extension Request.Route {
     }
 }
 
-extension RequestTarget.Path {
+extension RequestKind.Route {
     /// The methods that it knows.
     fileprivate var methods: String {
         switch self {
         case .check: "GET, HEAD, POST"
         case .legacyCheck, .releases: "POST"
-        case .gate, .feed: "GET, HEAD"
+        case .gate, .feed, .lookup, .other: "GET, HEAD"
         }
     }
 }

@@ -208,8 +208,8 @@ private struct RequestHead {
         let method = bytes.text(line.method)
         let target = RequestTarget(bytes.text(line.target), takesReleases: takesReleases)
         let label = RequestLabel(
-            route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other,
-            origin: origins?.match(target.kind, fields, in: bytes) ?? .nothing
+            route: target.route, method: RequestKind.Method(rawValue: method) ?? .other,
+            origin: origins?.match(target.route, fields, in: bytes) ?? .nothing
         )
         let (meaning, values) = (fields.meaning, { (name: StaticString) in fields.values(of: name, in: bytes) })
         var route = label.isPreflight ? .preflight : Request.Route(method, target, values: values)
