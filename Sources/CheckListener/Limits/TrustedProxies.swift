@@ -73,14 +73,5 @@ package struct TrustedProxies: Hashable, Sendable {
 
 extension Substring {
     /// Without the spaces and tabs at both ends.
-    func trimmingBlanks() -> Substring {
-        var utf8 = utf8
-        while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }
-        while let last = utf8.last, Self.isBlank(last) { utf8.removeLast() }
-        return Substring(utf8)
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
+    func trimmingBlanks() -> Substring { Substring(utf8.trimmingBlanks) }
 }

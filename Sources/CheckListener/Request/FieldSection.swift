@@ -71,7 +71,7 @@ struct FieldSection {
             let nameEnd = Self.endOfName(bytes, from: fieldStart)
             let valueEnd = Self.endOfValue(bytes, from: nameEnd + 1)
             if bytes.part(fieldStart, nameEnd).isToken(name) {
-                values.append(String(decoding: bytes.part(nameEnd + 1, valueEnd).trimmingBlanks, as: UTF8.self))
+                values.append(String(decoding: bytes[(nameEnd + 1)..<valueEnd].trimmingBlanks, as: UTF8.self))
             }
             fieldStart = valueEnd + 2
         }

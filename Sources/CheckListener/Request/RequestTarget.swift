@@ -25,16 +25,16 @@ struct RequestTarget {
                 .map { afterScheme[$0...] } ?? ""
         }
         let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
-        query = rest[mark...].dropFirst()
+        query = Substring(rest.utf8[mark...].dropFirst())
         let path = String(rest[..<mark])
-        feed = FeedSubject(path: path)
-        route =
-            switch (feed, RequestKind.Route(rawValue: path)) {
-            case (.lookup?, _): .lookup
-            case (.format?, _), (.template?, _): .feed
-            case (nil, let known?) where known != .feed && (known != .releases || takesReleases): known
-            default: .other
-            }
+        switch RequestKind.Route(rawValue: path) {
+        case .releases? where !takesReleases: (route, feed) = (.other, nil)
+        // The paths of feeds and look-ups have an app or a country in them.
+        case let known? where known != .feed && known != .lookup: (route, feed) = (known, nil)
+        default:
+            let subject = FeedSubject(path: path)
+            (route, feed) = (subject?.route ?? .other, subject)
+        }
     }
 
     /// Where the authority of a target in absolute form begins; nil in a target of another form.
@@ -77,6 +77,10 @@ enum FeedSubject {
             self = .template(bundle: bundle, name: name)
         case let format?: self = .format(format, bundle: bundle)
         }
+    }
+
+    fileprivate var route: RequestKind.Route {
+        if case .lookup = self { .lookup } else { .feed }
     }
 
     private static func isCountry(_ name: Substring) -> Bool {

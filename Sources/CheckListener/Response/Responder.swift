@@ -36,7 +36,9 @@ struct Responder: ~Copyable {
         case .gate(let gate): return answerGate(gate, policy, now)
         case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
         case .release(let token, let chunks):
-            return record(SentRelease(token: token, body: chunks ?? Array(bytes[request.input])))
+            guard let releases else { return .now(.problem(.notFound)) }
+            let release = SentRelease(token: token, body: chunks ?? Array(bytes[request.input]))
+            return .later(LaterAnswer(release, recorder: releases))
         case .refused(let fault): return .now(.problem(fault))
         }
     }
@@ -124,13 +126,6 @@ struct Responder: ~Copyable {
         }
         let isListed = answer.bundle != nil
         return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now) }
-    }
-
-    // MARK: Releases
-
-    private func record(_ release: SentRelease) -> Outcome {
-        guard let releases else { return .now(.problem(.notFound)) }
-        return .later(LaterAnswer(release, recorder: releases))
     }
 
     // MARK: Gates

@@ -50,16 +50,22 @@ struct ResponseWriter {
             let head = ResponseHead(
                 status: fault.status, contentType: document.contentType, fields: fault.header.map { [$0] } ?? []
             )
-            write(head, length: document.bytes.count, connection, request, second, to: &output)
-            if !omitsBody { output.append(document.bytes) }
-        case .other(let head, .none):
-            write(head, length: nil, connection, request, second, to: &output)
-        case .other(let head, .answer):
-            write(head, length: answer.count, connection, request, second, to: &output)
-            if !omitsBody { answer.withBytes { output.append($0) } }
-        case .other(let head, .bytes(let bytes)):
-            write(head, length: bytes.count, connection, request, second, to: &output)
-            if !omitsBody { output.append(bytes) }
+            write(
+                .other(head, .bytes(document.bytes)), answer: answer, connection: connection, to: request, now: now,
+                to: &output
+            )
+        case .other(let head, let body):
+            let length: Int? =
+                switch body {
+                case .none: nil
+                case .answer: answer.count
+                case .bytes(let bytes): bytes.count
+                }
+            beginHead(head, second, to: &output)
+            endHead(length: length, connection, request, to: &output)
+            if omitsBody { return }
+            if case .bytes(let bytes) = body { output.append(bytes) }
+            if case .answer = body { answer.withBytes { output.append($0) } }
         }
     }
 
@@ -69,18 +75,6 @@ struct ResponseWriter {
         var bytes = ByteWriter()
         beginHead(ResponseHead(contentType: "application/json", revision: key.revision), key.second, to: &bytes)
         usualHead = bytes
-    }
-
-    private mutating func write(
-        _ head: ResponseHead,
-        length: Int?,
-        _ connection: ConnectionHeader,
-        _ request: RequestLabel,
-        _ second: Int64,
-        to output: inout ByteWriter
-    ) {
-        beginHead(head, second, to: &output)
-        endHead(length: length, connection, request, to: &output)
     }
 
     /// The head up to the length.
