@@ -46,7 +46,7 @@ struct ConnectionLimitTests {
             listener.eventLoop.advanceTime(by: .milliseconds(limit - 10 * Int64(trickle.count) - 250))
             let comment: Comment = "\(sent), then \(trickle)"
             let before = try connection.responses().summary
-            #expect(listener.statistics.refusals[reason] == 0 && connection.channel.isActive, comment)
+            #expect(listener.statistics.refusals(reason) == 0 && connection.channel.isActive, comment)
             // The clock of the limits ticks each quarter of a second.
             listener.eventLoop.advanceTime(by: .milliseconds(500))
             let after = try connection.responses()
@@ -56,7 +56,7 @@ struct ConnectionLimitTests {
             listener.eventLoop.advanceTime(by: .seconds(60))
             #expect(!connection.channel.isActive, comment)
             for other in RefusalReason.allCases where other != .bodyBytes {
-                #expect(listener.statistics.refusals[other] == (other == reason ? 1 : 0), comment)
+                #expect(listener.statistics.refusals(other) == (other == reason ? 1 : 0), comment)
             }
         }
     }

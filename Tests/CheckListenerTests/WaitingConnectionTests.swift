@@ -96,7 +96,7 @@ struct WaitingConnectionTests {
         #expect(!connection.channel.isActive)
         #expect((262_144...300_000).contains(sent))
         #expect(connection.handler.requestCount == 0)
-        #expect(statistics.refusals[.unreadTimeout] == 1)
+        #expect(statistics.refusals(.unreadTimeout) == 1)
     }
 
     @Test("Connections that wait forget what they kept when their client is gone")
@@ -127,11 +127,11 @@ struct WaitingConnectionTests {
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(context.timeouts.evictLongestIdle())
+            #expect(context.connections.evictLongestIdle())
         }
-        #expect(!context.timeouts.evictLongestIdle())
+        #expect(!context.connections.evictLongestIdle())
         #expect(busy.channel.isActive)
-        #expect(statistics.refusals[.evicted] == 4)
+        #expect(statistics.refusals(.evicted) == 4)
     }
 
     @Test("Connections that wait are idle after a request whose body came by itself, and end without a response")
@@ -148,7 +148,7 @@ struct WaitingConnectionTests {
         #expect(try statuses(connection) == [])
         eventLoop.advanceTime(by: .seconds(60))
         #expect(!connection.channel.isActive)
-        #expect(statistics.refusals[.idleTimeout] == 1)
+        #expect(statistics.refusals(.idleTimeout) == 1)
     }
 
     @Test("Connections that wait are not evicted if they have asked since they were looked for")
@@ -157,10 +157,10 @@ struct WaitingConnectionTests {
             eventLoop.advanceTime(by: .seconds(1))
             return try connect()
         }
-        #expect(context.timeouts.evictLongestIdle())
+        #expect(context.connections.evictLongestIdle())
         eventLoop.advanceTime(by: .seconds(1))
         try all[1].receive(Self.request)
-        #expect(context.timeouts.evictLongestIdle())
+        #expect(context.connections.evictLongestIdle())
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
         _ = try statuses(all[1])
     }

@@ -155,7 +155,7 @@ package struct CheckServer: Sendable {
         // A socket that has failed is closed already; its connections end all the same.
         try? await channel.close()
         // Event loops run tasks in order, so each connection that was accepted has its handler by then.
-        let drains = loops.map { eventLoop, context in eventLoop.flatSubmit { context.value.drain() } }
+        let drains = loops.map { eventLoop, context in eventLoop.flatSubmit { context.value.connections.drain() } }
         for drained in drains { try await drained.get() }
     }
 }

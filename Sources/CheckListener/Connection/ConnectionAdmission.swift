@@ -34,15 +34,15 @@ final class ConnectionAdmission: Sendable {
         statistics.accepted.wrappingAdd(1, ordering: .relaxed)
         let block = limitedBlock(of: connection)
         if let block, !enter(block) {
-            statistics.admission.refusals.increment(.connectionsPerAddress)
+            statistics.admission.count(.connectionsPerAddress)
             return nil
         }
-        if loop.openConnections >= share, !loop.timeouts.evictLongestIdle() {
+        if loop.connections.count >= share, !loop.connections.evictLongestIdle() {
             if let block { leave(block) }
-            statistics.admission.refusals.increment(.connections)
+            statistics.admission.count(.connections)
             return nil
         }
-        loop.openConnections += 1
+        loop.connections.begin()
         statistics.open.wrappingAdd(1, ordering: .relaxed)
         return ConnectionPlace(admission: self, block: block)
     }
@@ -51,7 +51,7 @@ final class ConnectionAdmission: Sendable {
     fileprivate func leave(_ place: ConnectionPlace, on loop: EventLoopContext) {
         statistics.open.wrappingSubtract(1, ordering: .relaxed)
         if let block = place.block { leave(block) }
-        loop.connectionEnded()
+        loop.connections.end()
     }
 
     /// The address block of a connection; nil when its address is not limited.

@@ -63,7 +63,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var phase = ConnectionPhase.head
     /// Until when it may do so.
     private(set) var deadline: ConnectionDeadline
-    /// Where ``ConnectionTimeouts`` keeps this handler.
+    /// Where ``OpenConnections`` keeps this handler.
     var slot: Int?
     /// The place that the connection has among all, until its handler is removed; nil: they are not counted.
     private let place: ConnectionPlace?
@@ -94,15 +94,15 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.loop = loop
         self.place = place
         self.limitedClient = limitedClient
-        output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
+        output = ConnectionOutput(loop.connections, isEncrypted: isEncrypted)
         reader = RequestReader(origins: loop.sources.origins, takesReleases: loop.sources.releases != nil)
-        deadline = loop.timeouts.deadline(for: .head)
+        deadline = loop.connections.deadline(for: .head)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         output.open(context)
-        loop.timeouts.add(self)
+        loop.connections.add(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -114,7 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         output.close()
         stage = .closed
-        loop.timeouts.remove(self)
+        loop.connections.remove(self)
         place?.leave(on: loop)
         self.context = nil
     }
@@ -140,7 +140,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     @inline(__always)
     private func enter(_ phase: ConnectionPhase) {
         self.phase = phase
-        deadline = loop.timeouts.deadline(for: phase)
+        deadline = loop.connections.deadline(for: phase)
     }
 
     // MARK: Requests
@@ -240,7 +240,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Answers with a problem, and ends the output.
     private func refuse(_ fault: RequestFault, _ reason: RefusalReason?) {
-        if let reason { loop.statistics.refusals.increment(reason) }
+        if let reason { loop.statistics.count(reason) }
         write(.problem(fault), .close, to: RequestLabel())
         endOutput()
     }
@@ -437,9 +437,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         if case .closed = stage { return }
         stage = .closed
         unreadRequests = ByteBuffer()
-        if let reason { loop.statistics.refusals.increment(reason) }
+        if let reason { loop.statistics.count(reason) }
         if flushes { loop.batch.send(output) }
-        loop.timeouts.remove(self)
+        loop.connections.remove(self)
         context?.close(promise: nil)
     }
 }
