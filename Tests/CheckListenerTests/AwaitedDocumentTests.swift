@@ -84,17 +84,6 @@ struct AwaitedDocumentTests {
         }
     }
 
-    @Test("A document that cannot wait any more is refused at once")
-    func isRefused() throws {
-        for number in 0..<LaterAnswers.maximumWaiting {
-            let target = "/v1/feeds/com.example.doto/updates.json?a=\(number)"
-            try listener.connect().receive("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-        }
-        let connection = try listener.connect()
-        try connection.receive(Self.feed + "\r\n" + Self.check)
-        #expect(try statuses(connection) == [503, 200])
-    }
-
     @Test("A document is made for the others when one of its clients is gone")
     func forgets() throws {
         let (gone, other) = (try listener.connect(), try listener.connect())
@@ -138,18 +127,5 @@ struct AwaitedDocumentTests {
             work.release()
             #expect(try client.read(15).elementsEqual("HTTP/1.1 200 OK".utf8))
         }
-    }
-
-    @Test("A gate with more rules than an event loop looks through is judged elsewhere, and closes for a lockout")
-    func judgesGates() throws {
-        let connection = try listener.connect()
-        let gate = "GET /v1/gate?bundle=com.example.doto&version=1.0 HTTP/1.1\r\nHost: a\r\n\r\n"
-        try connection.receive(gate)
-        #expect(try statuses(connection).isEmpty)
-        work.release()
-        #expect(try statuses(connection) == [403])
-        // Who is not locked out at all is let through at once.
-        try connection.receive(gate.replacing("version=1.0", with: "version=2.0"))
-        #expect(try statuses(connection) == [204])
     }
 }

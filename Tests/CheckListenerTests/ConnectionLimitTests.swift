@@ -26,6 +26,7 @@ struct ConnectionLimitTests {
         ("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", "", "404 / ", .idleTimeout),
         (Fixture.post(Fixture.payload2013), "", "200 / ", .idleTimeout),
         (Fixture.post("[]"), "", "400 / ", .idleTimeout),
+        (post + "Content-Length: 14\r\n\r\n{\"bundle\":\"a\"", "}", "200 / ", .idleTimeout),
     ]
 
     @Test("The listener ends a connection on which something does not end in time, however it trickles in")

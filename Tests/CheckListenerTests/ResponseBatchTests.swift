@@ -85,16 +85,6 @@ struct ResponseBatchTests {
         listener.eventLoop.run()
     }
 
-    @Test("A batch sends the last response before the connection ends")
-    func lastResponse() throws {
-        let connection = try connect()
-        try ask(connection)
-        connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(try connection.sent().hasSuffix(ListenerFixture.answer))
-        #expect(answeredCount == 1)
-        listener.eventLoop.run()
-    }
-
     /// A socket that is full at the first write, which the connection is told within it.
     private final class FullAtFirst: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
@@ -132,17 +122,5 @@ struct ResponseBatchTests {
         listener.eventLoop.run()
         #expect(try other.sent().hasSuffix(ListenerFixture.answer))
         #expect(answeredCount == 2)
-    }
-
-    @Test("A batch keeps pipelined answers in order, each with memory of its own until it is sent")
-    func pipelinedAnswers() throws {
-        let connection = try connect()
-        try ask(connection)
-        try ask(connection, #"{"bundle":"com.example.doto","version":"1.2"}"#)
-        try ask(connection, "{")
-        listener.eventLoop.run()
-        let bodies = try connection.responses().map(\.body)
-        #expect(bodies.dropLast() == [ListenerFixture.answer, #"{"messages":[]}"#])
-        #expect(bodies.last?.hasPrefix(#"{"type":"about:blank","title":"Bad Request""#) == true)
     }
 }

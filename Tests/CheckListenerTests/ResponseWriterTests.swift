@@ -54,19 +54,6 @@ struct ResponseWriterTests {
             return .revalidatable("text/xml", tag, vary: vary, known: nil, revision: 7, body: body)
         },
         Head(
-            testDescription: "304 Document that the client has",
-            fields: ["Cache-Control: no-cache", "ETag: \(tag.text)", "Policy-Revision: 7"]
-        ) {
-            let known = IfNoneMatch(["\"other\", \(tag.text)"])
-            return .revalidatable("text/xml", tag, known: known, revision: 7, body: .bytes([110]))
-        },
-        Head(
-            testDescription: "200 Check that is kept",
-            fields: [
-                "Content-Type: application/json", "Cache-Control: no-cache", "ETag: \(tag.text)", "Content-Length: 15",
-            ]
-        ) { .revalidatable("application/json", tag, known: nil, revision: nil, body: .answer) },
-        Head(
             testDescription: "204 Nothing",
             fields: ["Cache-Control: no-store", "Policy-Revision: 7"]
         ) { .other(ResponseHead(status: .noContent, revision: 7), .none) },

@@ -74,15 +74,6 @@ struct WaitingConnectionTests {
         }
     }
 
-    @Test("Connections that wait answer what came before bytes that are no request, and then refuse those")
-    func holdFaults() throws {
-        let connection = try connect()
-        setWritable(false, connection)
-        try connection.receive(Self.request + Self.request + "nonsense\r\n\r\n" + Self.request)
-        setWritable(true, connection)
-        #expect(try statuses(connection) == [200, 200, 400])
-    }
-
     @Test("Connections that wait are ended when their client sends more than a receive buffer holds and reads nothing")
     func abandonsFloods() throws {
         let connection = try connect()
@@ -97,15 +88,6 @@ struct WaitingConnectionTests {
         #expect((262_144...300_000).contains(sent))
         #expect(connection.handler.requestCount == 0)
         #expect(statistics.refusals(.unreadTimeout) == 1)
-    }
-
-    @Test("Connections that wait forget what they kept when their client is gone")
-    func forgets() throws {
-        let connection = try connect()
-        setWritable(false, connection)
-        try connection.receive(String(repeating: Self.request, count: 100))
-        _ = try connection.channel.finish(acceptAlreadyClosed: true)
-        #expect(connection.handler.requestCount == 0)
     }
 
     // MARK: Idle connections
@@ -132,23 +114,6 @@ struct WaitingConnectionTests {
         #expect(!context.connections.evictLongestIdle())
         #expect(busy.channel.isActive)
         #expect(statistics.refusals(.evicted) == 4)
-    }
-
-    @Test("Connections that wait are idle after a request whose body came by itself, and end without a response")
-    func isIdleAfterASplitRequest() throws {
-        let connection = try connect()
-        let body = ListenerFixture.payload2013
-        let request = ListenerFixture.post(body)
-        try connection.receive(String(request.dropLast(body.count)))
-        try connection.receive(body)
-        #expect(try statuses(connection) == [200])
-        #expect(connection.handler.isIdle)
-        eventLoop.advanceTime(by: .seconds(30))
-        #expect(connection.channel.isActive)
-        #expect(try statuses(connection) == [])
-        eventLoop.advanceTime(by: .seconds(60))
-        #expect(!connection.channel.isActive)
-        #expect(statistics.refusals(.idleTimeout) == 1)
     }
 
     @Test("Connections that wait are not evicted if they have asked since they were looked for")
