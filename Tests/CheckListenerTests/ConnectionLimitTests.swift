@@ -101,10 +101,7 @@ struct ConnectionLimitTests {
     @Test("The listener reads no more from a client that never reads, and ends the connection after a while")
     func endsConnectionsOfClientsThatNeverRead() async throws {
         let statistics = ListenerStatistics()
-        let limits = Fixture.limits {
-            $0.unreadTimeout = .milliseconds(500)
-            $0.bufferedBytes = 4_096
-        }
+        let limits = Fixture.limits { $0.unreadTimeout = .milliseconds(500) }
         let flood = ByteBuffer(string: String(repeating: Fixture.get, count: 100))
         try await Fixture.run(limits: limits, statistics: statistics) { address in
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

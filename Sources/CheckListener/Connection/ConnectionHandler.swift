@@ -206,7 +206,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let connection = header(isHTTP11: request.isHTTP11, keepsConnection: request.keepsConnection)
         enter(.idle)
         if let refusal {
-            write(.problem(refusal), connection, to: request.label)
+            loop.batch.write(.problem(refusal), connection, to: request.label, for: output)
         } else if let answer = loop.batch.answer(request, in: bytes, connection, for: output) {
             return wait(for: answer, connection, to: request.label)
         }
@@ -229,19 +229,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         return isLast ? .close : isHTTP11 ? .implied : .keepAlive
     }
 
-    private func write(
-        _ response: Response,
-        _ connection: ConnectionHeader,
-        to request: RequestLabel,
-        arrivedAt arrival: Timestamp? = nil
-    ) {
-        loop.batch.write(response, connection, to: request, arrivedAt: arrival, for: output)
-    }
-
     /// Answers with a problem, and ends the output.
     private func refuse(_ fault: RequestFault, _ reason: RefusalReason?) {
         if let reason { loop.statistics.count(reason) }
-        write(.problem(fault), .close, to: RequestLabel())
+        loop.batch.write(.problem(fault), .close, to: RequestLabel(), for: output)
         endOutput()
     }
 
@@ -282,7 +273,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         guard isMade else {
             stage = .reading
-            write(answer.ifLate, connection, to: request)
+            loop.batch.write(answer.ifLate, connection, to: request, for: output)
             if connection == .close { endOutput() }
             return
         }
@@ -293,7 +284,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func received(_ response: Response, to number: Int) {
         guard case .waiting(let request) = stage, request.number == number else { return }
         stage = .reading
-        write(response, request.connection, to: request.label, arrivedAt: request.arrival)
+        loop.batch.write(
+            response, request.connection, to: request.label, arrivedAt: request.arrival, for: output
+        )
         updateReading()
         if request.connection == .close { return endOutput() }
         if !isUnread { enter(.idle) }

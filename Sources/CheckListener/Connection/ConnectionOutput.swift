@@ -9,6 +9,9 @@ import NIOSSL
 /// none of that, which is a quarter of the instructions of a check. What the socket does not take at once goes to the
 /// channel, and so does everything after it, so that nothing overtakes and back pressure works as in every channel.
 final class ConnectionOutput {
+    /// How many bytes of unread responses suspend the reading of further requests: the high water mark of swift-nio.
+    static let maximumUnreadBytes = 65_536
+
     private let connections: OpenConnections
     /// Whether TLS stands between the handler and the socket.
     private let isEncrypted: Bool

@@ -43,9 +43,6 @@ final class EventLoopContext {
     ) {
         (self.sources, self.limits, self.statistics) = (sources, limits, statistics)
         connections = OpenConnections(eventLoop: eventLoop, limits: limits, unreadBytes: unreadBytes)
-        batch = ResponseBatch(
-            eventLoop: eventLoop, sources: sources, recorder: recorder, statistics: statistics,
-            maximumRunBytes: limits.bufferedBytes
-        )
+        batch = ResponseBatch(eventLoop: eventLoop, sources: sources, recorder: recorder, statistics: statistics)
     }
 }

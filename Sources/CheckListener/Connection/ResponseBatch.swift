@@ -17,8 +17,6 @@ final class ResponseBatch {
     private let eventLoop: any EventLoop
     private let sources: AnswerSources
     private let statistics: EventLoopStatistics
-    /// How many bytes in a row of one connection wait at most for the end of the batch.
-    private let maximumRunBytes: Int
     private var responder: Responder
     private var writer: ResponseWriter
     private var bytes = ByteWriter()
@@ -40,11 +38,9 @@ final class ResponseBatch {
         eventLoop: any EventLoop,
         sources: AnswerSources,
         recorder: CheckRecorder?,
-        statistics: EventLoopStatistics,
-        maximumRunBytes: Int
+        statistics: EventLoopStatistics
     ) {
         (self.eventLoop, self.sources, self.statistics) = (eventLoop, sources, statistics)
-        self.maximumRunBytes = maximumRunBytes
         responder = Responder(sources, recorder)
         writer = ResponseWriter(origins: sources.origins)
     }
@@ -135,7 +131,7 @@ final class ResponseBatch {
         } else {
             runs.append(Run(output: output, range: Range(uncheckedBounds: (position, bytes.count))))
         }
-        if bytes.count &- start > maximumRunBytes { send(output) }
+        if bytes.count &- start > ConnectionOutput.maximumUnreadBytes { send(output) }
     }
 
     /// Counts a request that was answered, at the latest before its response is sent.

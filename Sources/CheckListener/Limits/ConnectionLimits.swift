@@ -2,8 +2,6 @@
 ///
 /// The size of a request is not among them: what may be sent is the same on every server.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// How many bytes of unread responses suspend the reading of further requests.
-    package var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
     package var requestsPerConnection = 100_000
     /// How many connections there may be, of which each event loop has its share; one more ends the one of its event loop that
@@ -19,9 +17,8 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var bodyTimeout = Duration.seconds(10)
     /// How long a connection may be silent between two requests.
     package var idleTimeout = Duration.seconds(75)
-    /// How long a client may leave more than ``bufferedBytes`` unread.
+    /// How long a client may leave more unread than ``ConnectionOutput/maximumUnreadBytes``.
     package var unreadTimeout = Duration.seconds(10)
-
     /// How long the making of a document may keep a request waiting.
     package var documentTimeout = Duration.seconds(2)
     /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.

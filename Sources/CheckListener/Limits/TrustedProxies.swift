@@ -1,20 +1,13 @@
 /// The proxies whose `X-Forwarded-For` is believed.
 package struct TrustedProxies: Hashable, Sendable {
-    private let ranges: [AddressRange]
+    private var ranges: [AddressRange] = []
 
-    package init() {
-        self.init([])
-    }
-
-    init(_ ranges: [AddressRange]) {
-        self.ranges = ranges
-    }
+    package init() {}
 
     /// Reads ranges in CIDR notation, separated by commas.
     ///
     /// - Throws: ``LimitSyntaxError`` with the first one that cannot be read.
     package init(parsing text: String) throws(LimitSyntaxError) {
-        var ranges: [AddressRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let name = String(part.trimmingBlanks())
             guard let range = AddressRange(name) else {
@@ -25,7 +18,6 @@ package struct TrustedProxies: Hashable, Sendable {
             }
             ranges.append(range)
         }
-        self.ranges = ranges
     }
 
     func contains(_ address: IPAddress) -> Bool {

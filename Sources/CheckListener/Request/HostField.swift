@@ -32,7 +32,7 @@ enum HostField {
             }
         }
         guard let colon = rest.popFirst() else { return true }
-        guard colon == UInt8(ascii: ":"), rest.count <= 5, rest.allSatisfy(isDigit) else { return false }
+        guard colon == UInt8(ascii: ":"), rest.count <= 5, rest.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return false }
         return rest.isEmpty || UInt16(String(decoding: rest, as: UTF8.self)) != nil
     }
 
@@ -40,9 +40,5 @@ enum HostField {
     @inline(__always)
     private static func isNamePart(_ byte: UInt8) -> Bool {
         ByteSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE).contains(byte)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "0") < 10
     }
 }

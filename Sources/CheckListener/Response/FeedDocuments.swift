@@ -79,13 +79,8 @@ final class FeedDocuments: Sendable {
 
 /// The templates of one policy that were read.
 private struct ParsedTemplates {
-    private struct Name: Hashable {
-        let bundle: String
-        let name: String
-    }
-
     /// By app and name; nil for one that cannot be read.
-    private var templates: [Name: ParsedTemplate?] = [:]
+    private var templates: [[String]: ParsedTemplate?] = [:]
     private var serialNumber: UInt64?
 
     mutating func parsed(_ template: FeedTemplate, of bundle: String, _ policy: CompiledPolicy) -> ParsedTemplate? {
@@ -93,10 +88,9 @@ private struct ParsedTemplates {
             serialNumber = policy.serialNumber
             templates = [:]
         }
-        let name = Name(bundle: bundle, name: template.name)
-        if let known = templates[name] { return known }
+        if let known = templates[[bundle, template.name]] { return known }
         let parsed = try? ParsedTemplate(template)
-        templates[name] = .some(parsed)
+        templates[[bundle, template.name]] = .some(parsed)
         return parsed
     }
 }
