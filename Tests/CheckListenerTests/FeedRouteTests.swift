@@ -175,9 +175,6 @@ struct FeedRouteTests {
         ] {
             #expect(try listener.fetch(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
         }
-        for path in ["/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup", "//us/us/lookup", "/lookup/"] {
-            #expect(try listener.fetch(path + "?id=1").status == 404)
-        }
     }
 
     @Test("The bundle of a path is decoded, and what cannot be is the bundle of no app")
@@ -197,19 +194,6 @@ struct FeedRouteTests {
         #expect(try listener.fetch("/v1/feeds/%ff/v.json").status == 404)
     }
 
-    @Test("Paths of no client are 404, also with the name of a format that has another path")
-    func refusesOtherPaths() throws {
-        let listener = try FeedFixture.listener()
-        for path in [
-            "/v1/feeds", "/v1/feeds/", "/v1/feeds/com.example.doto", "/v1/feeds/com.example.doto/",
-            "\(Self.feeds)/lookup", "\(Self.feeds)/v.json/", "\(Self.feeds)/x", "/v1/gate/", "/lookup/", "/v2/lookup",
-        ] {
-            let answer = try listener.fetch(path)
-            #expect(answer.status == 404, "\(path)")
-            #expect(answer.headers["content-type"] == "application/problem+json")
-        }
-    }
-
     @Test("A template whose document is larger than a mebibyte is 404")
     func boundsTemplates() throws {
         let few = try FeedFixture.listener(everybody: 3)
@@ -219,15 +203,23 @@ struct FeedRouteTests {
         #expect(try EmbeddedListener(CurrentPolicy()).fetch("\(Self.feeds)/large").status == 404)
     }
 
-    @Test("Metrics tell feeds, look-ups and gates apart, also where they are refused")
+    @Test("Routes tell feeds, look-ups and gates apart, also where they are refused, and nothing else is one")
     func countsRoutes() throws {
         for (target, route) in [
             ("/v1/check?bundle=a", RequestKind.Route.check), ("/tables/vLoadMessages", .legacyCheck),
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
-            ("/v1/gate?a", .gate), ("/", .other), ("*", .other),
+            ("/v1/gate?a", .gate), ("/v1/releases", .releases), ("//lookup?id=1", .lookup), ("/us//lookup", .lookup),
         ] {
             #expect(RequestTarget(target).route == route, "\(target)")
         }
+        for target in [
+            "/", "*", "/v1/feeds", "/v1/feeds/", Self.feeds, "\(Self.feeds)/", "\(Self.feeds)/lookup",
+            "\(Self.feeds)/v.json/", "/v1/gate/", "/lookup/", "/v2/lookup", "/usa/lookup", "/u1/lookup", "///lookup",
+            "/us///lookup", "//us/us/lookup",
+        ] {
+            #expect(RequestTarget(target).route == .other, "\(target)")
+        }
+        #expect(RequestTarget("/v1/releases", takesReleases: false).route == .other)
         let listener = try FeedFixture.listener()
         _ = try listener.fetch("\(Self.feeds)/iversion.plist")
         _ = try listener.fetch("/v1/gate", method: "PUT")

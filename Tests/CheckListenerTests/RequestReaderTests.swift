@@ -41,6 +41,8 @@ struct RequestReaderTests {
 
     // MARK: The two readers
 
+    private static let blanks = CharacterSet(charactersIn: " \t")
+
     /// What ours makes of some bytes that come in pieces.
     private static func ours(_ pieces: [[UInt8]]) -> Reading {
         var reading = Reading()
@@ -87,7 +89,7 @@ struct RequestReaderTests {
         let lines = head.unicodeScalars.split(separator: "\r\n".unicodeScalars).map { String($0) }
         let fields = lines.dropFirst().map { line in
             let halves = line.unicodeScalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return "\(String(halves[0])): \(String(halves[1]).trimmingBlanks)"
+            return "\(String(halves[0])): \(String(halves[1]).trimmingCharacters(in: blanks))"
         }
         let isRefusedEarly = if case .refused = request.route, !request.keepsConnection { true } else { false }
         var body: [UInt8]?
@@ -119,7 +121,7 @@ struct RequestReaderTests {
             let last = reading.requests.count - 1
             switch part {
             case .head(let head):
-                let fields = head.headers.map { "\($0.name): \(Substring($0.value).trimmingBlanks)" }
+                let fields = head.headers.map { "\($0.name): \($0.value.trimmingCharacters(in: blanks))" }
                 let line = "\(head.method.rawValue) \(head.uri) HTTP/\(head.version.major).\(head.version.minor)"
                 reading.requests.append(Taken(line: line, fields: fields, body: [], isWhole: false))
             case .body(let bytes): reading.requests[last].body?.append(contentsOf: bytes.readableBytesView)
@@ -250,15 +252,5 @@ struct RequestReaderTests {
         #expect(end("4000\r\n\(content)\r\n0\r\n\r\n") == .open)
         #expect(end("4001\r\n\(content)") == .closed)
         #expect(end("4000\r\n\(content)\r\n1\r\n") == .closed)
-    }
-}
-
-extension StringProtocol {
-    /// Without the spaces and tabs at both ends.
-    fileprivate var trimmingBlanks: String {
-        var scalars = String(self).unicodeScalars[...]
-        while let first = scalars.first, first == " " || first == "\t" { scalars.removeFirst() }
-        while let last = scalars.last, last == " " || last == "\t" { scalars.removeLast() }
-        return String(scalars)
     }
 }
