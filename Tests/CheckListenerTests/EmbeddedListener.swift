@@ -70,6 +70,12 @@ struct EmbeddedListener {
         return Connection(channel: channel, handler: handler)
     }
 
+    /// The statuses of the responses that a connection has got since it was asked last.
+    func statuses(_ connection: Connection) throws -> [Int] {
+        eventLoop.run()
+        return try connection.responses().map(\.status)
+    }
+
     /// The response to a request, on a connection of its own unless one is given.
     func ask(_ request: String, on given: Connection? = nil) throws -> HTTPResponse {
         let connection = try given ?? connect()

@@ -31,8 +31,6 @@ struct ResponseBatchTests {
         listener = try EmbeddedListener(clock: { clock.read() })
     }
 
-    private func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
-
     private func ask(
         _ connection: EmbeddedListener.Connection,
         _ body: String = ListenerFixture.payload2013
@@ -46,7 +44,7 @@ struct ResponseBatchTests {
         "A batch sends the responses of all connections at its end, from one reading of the clock and one for their duration"
     )
     func responsesLeaveTogether() throws {
-        let connections = try (0..<5).map { _ in try connect() }
+        let connections = try (0..<5).map { _ in try listener.connect() }
         for tick in 1...3 {
             for connection in connections { try ask(connection) }
             for connection in connections { #expect(try connection.sent().isEmpty) }
@@ -63,7 +61,7 @@ struct ResponseBatchTests {
 
     @Test("A batch sends what it has when many responses wait for it")
     func manyConnections() throws {
-        let connections = try (0..<100).map { _ in try connect() }
+        let connections = try (0..<100).map { _ in try listener.connect() }
         for connection in connections { try ask(connection) }
         let early = try connections.filter { try !$0.sent().isEmpty }.count
         #expect(early == 64)
@@ -76,7 +74,7 @@ struct ResponseBatchTests {
 
     @Test("A batch does not let others wait for what a long pipeline was answered")
     func longPipeline() throws {
-        let (connection, other) = (try connect(), try connect())
+        let (connection, other) = (try listener.connect(), try listener.connect())
         try ask(other)
         try connection.receive(String(repeating: ListenerFixture.get, count: 70))
         #expect(try connection.responses().map(\.body) == Array(repeating: ListenerFixture.answer, count: 70))
@@ -104,7 +102,7 @@ struct ResponseBatchTests {
         "A batch sends each response once, also where a connection is told in the middle that its client does not read"
     )
     func sendsOnce() throws {
-        let (connection, other) = (try connect(), try connect())
+        let (connection, other) = (try listener.connect(), try listener.connect())
         try connection.channel.pipeline.syncOperations.addHandler(FullAtFirst(), position: .first)
         try ask(connection)
         try ask(other)
@@ -115,7 +113,7 @@ struct ResponseBatchTests {
 
     @Test("A batch does without a connection that is gone")
     func goneConnection() throws {
-        let (gone, other) = (try connect(), try connect())
+        let (gone, other) = (try listener.connect(), try listener.connect())
         try ask(gone)
         try ask(other)
         gone.channel.close(promise: nil)
