@@ -38,14 +38,14 @@ final class FeedDocuments: Sendable {
                 // Another order may have been for the same document.
                 if let response = response(atHandTo: request, policy, now) { return response }
                 guard let document = document(for: request, policy, now) else { return .problem(Self.noDocument) }
-                cache.withLock { $0.insert(document, for: request, HTTPDate.second(of: now), policy) }
+                cache.withLock { $0.insert(document, for: request, now.second, policy) }
                 return Self.response(with: document, to: request, policy)
             }
         )
     }
 
     private func response(atHandTo request: FeedRequest, _ policy: CompiledPolicy?, _ now: Timestamp) -> Response? {
-        cache.withLock { $0.find(request, HTTPDate.second(of: now), policy) }
+        cache.withLock { $0.find(request, now.second, policy) }
             .map { Self.response(with: $0, to: request, policy) }
     }
 
