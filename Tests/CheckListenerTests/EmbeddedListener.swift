@@ -57,8 +57,7 @@ struct EmbeddedListener {
             clock: clock
         )
         context = EventLoopContext(
-            eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics,
-            unreadBytes: limits.bufferedBytesOfAll
+            eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics
         )
     }
 
@@ -104,7 +103,7 @@ extension EventLoopContext {
         let documents = FeedDocuments(testing: LongWork(), clock: clock)
         self.init(
             eventLoop: eventLoop, sources: AnswerSources(policy: policy, documents: documents, clock: clock),
-            recorder: nil, limits: limits, statistics: EventLoopStatistics(), unreadBytes: limits.bufferedBytesOfAll
+            recorder: nil, limits: limits, statistics: EventLoopStatistics()
         )
     }
 }

@@ -94,8 +94,7 @@ struct RequestReaderTests {
         let isRefusedEarly = if case .refused = request.route, !request.keepsConnection { true } else { false }
         var body: [UInt8]?
         switch request.route {
-        case .chunkedCheckBody(_, let content): body = content
-        case .checkBody: body = Array(bytes[request.input])
+        case .checkBody: body = request.chunks ?? Array(bytes[request.input])
         default:
             let isChunked = !request.fields.values(of: "transfer-encoding", in: bytes).isEmpty
             if !isChunked { body = Array(bytes[request.fields.position..<request.length]) }

@@ -39,7 +39,7 @@ struct UnreadResponseTests {
         other.eventLoop.run()
         answerSize = try connection.sent().utf8.count
         var limits = ConnectionLimits()
-        limits.bufferedBytesOfAll = 28 * answerSize
+        limits.unreadBytes = 28 * answerSize
         listener = try EmbeddedListener(limits: limits)
     }
 

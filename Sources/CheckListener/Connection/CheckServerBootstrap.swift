@@ -64,12 +64,13 @@ package struct CheckServerBootstrap {
             clock: clock
         )
         let eventLoops = Array(eventLoopGroup.makeIterator())
+        var share = limits
+        share.unreadBytes /= eventLoops.count
         var loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>)] = []
         for eventLoop in eventLoops {
             let context = EventLoopContext(
-                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: limits,
-                statistics: statistics.makeEventLoopStatistics(),
-                unreadBytes: limits.bufferedBytesOfAll / eventLoops.count
+                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: share,
+                statistics: statistics.makeEventLoopStatistics()
             )
             loops.append((eventLoop, .makeBoxSendingValue(context, eventLoop: eventLoop)))
         }

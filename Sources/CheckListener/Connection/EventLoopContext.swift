@@ -32,17 +32,16 @@ final class EventLoopContext {
 
     /// - Parameters:
     ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - unreadBytes: How many bytes of unread responses the connections may have together.
+    ///   - limits: Those of one event loop.
     init(
         eventLoop: any EventLoop,
         sources: AnswerSources,
         recorder: CheckRecorder?,
         limits: ConnectionLimits,
-        statistics: EventLoopStatistics,
-        unreadBytes: Int
+        statistics: EventLoopStatistics
     ) {
         (self.sources, self.limits, self.statistics) = (sources, limits, statistics)
-        connections = OpenConnections(eventLoop: eventLoop, limits: limits, unreadBytes: unreadBytes)
+        connections = OpenConnections(eventLoop: eventLoop, limits: limits)
         batch = ResponseBatch(eventLoop: eventLoop, sources: sources, recorder: recorder, statistics: statistics)
     }
 }

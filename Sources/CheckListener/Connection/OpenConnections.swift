@@ -57,9 +57,8 @@ final class OpenConnections {
     private static let longestTick = Duration.milliseconds(250)
     private static let shortestTick = Duration.milliseconds(5)
 
-    /// - Parameter unreadBytes: How many bytes of unread responses they may have together.
-    init(eventLoop: any EventLoop, limits: ConnectionLimits, unreadBytes: Int) {
-        (self.eventLoop, maximumUnreadBytes) = (eventLoop, unreadBytes)
+    init(eventLoop: any EventLoop, limits: ConnectionLimits) {
+        (self.eventLoop, maximumUnreadBytes) = (eventLoop, limits.unreadBytes)
         let timeouts = ConnectionPhase.allCases.map { limits.timeout(of: $0) }
         let shortest = timeouts.min() ?? Self.longestTick
         let tick = max(Self.shortestTick, min(Self.longestTick, shortest / 8))

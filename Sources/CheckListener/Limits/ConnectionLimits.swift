@@ -21,8 +21,9 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var unreadTimeout = Duration.seconds(10)
     /// How long the making of a document may keep a request waiting.
     package var documentTimeout = Duration.seconds(2)
-    /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.
-    package var bufferedBytesOfAll = 268_435_456
+    /// How many bytes of unread responses are kept, of which each event loop has its share; beyond it the connections that hold
+    /// most are closed.
+    package var unreadBytes = 268_435_456
 
     package init() {}
 

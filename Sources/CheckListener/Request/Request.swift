@@ -6,8 +6,6 @@ struct Request {
     enum Route {
         /// A check whose client is the JSON body.
         case checkBody(AnswerShape)
-        /// The same, of a body that came in chunks.
-        case chunkedCheckBody(AnswerShape, [UInt8])
         /// A check whose client is the query.
         case checkQuery
         /// A document for another update client.
@@ -16,8 +14,8 @@ struct Request {
         case gate(GateRequest)
         /// The question of a browser whether a page of another origin may ask.
         case preflight
-        /// A release to record: who sends it, and the body if it came in chunks.
-        indirect case release(token: String?, chunks: [UInt8]?)
+        /// A release to record, and who sends it.
+        indirect case release(token: String?)
         /// What cannot be answered, and why.
         case refused(RequestFault)
     }
@@ -26,6 +24,8 @@ struct Request {
     var route: Route
     /// Where the body is, or of a question in the query that.
     var input: Range<Int>
+    /// The body, where it came in chunks.
+    var chunks: [UInt8]?
     /// How many bytes the request has; of one that is not whole, or is refused before it is, those of its head.
     var length: Int
     /// What metrics call it.
@@ -75,8 +75,7 @@ extension Request.Route {
         case (.check, "GET"), (.check, "HEAD"): self = .checkQuery
         case (.legacyCheck, "POST"): self = .checkBody(.legacy)
         case (.gate, "GET"), (.gate, "HEAD"): self = .gate(GateRequest(target.query, values: values))
-        case (.releases, "POST"):
-            self = .release(token: SentRelease.token(in: values("authorization")), chunks: nil)
+        case (.releases, "POST"): self = .release(token: SentRelease.token(in: values("authorization")))
         case (let route, _):
             if let subject = target.feed, method == "GET" || method == "HEAD" {
                 self = .feed(FeedRequest(subject, target, values: values))
@@ -90,7 +89,7 @@ extension Request.Route {
     /// Whether what is sent is read.
     var readsContent: Bool {
         switch self {
-        case .checkBody, .chunkedCheckBody, .checkQuery, .release: true
+        case .checkBody, .checkQuery, .release: true
         case .feed, .gate, .preflight, .refused: false
         }
     }

@@ -116,11 +116,7 @@ struct RequestReader {
             switch chunks.read(bytes, from: start) {
             case .whole:
                 request.length = start + chunks.length
-                switch head.route {
-                case .checkBody(let shape): request.route = .chunkedCheckBody(shape, chunks.content)
-                case .release(let token, _): request.route = .release(token: token, chunks: chunks.content)
-                default: break
-                }
+                request.chunks = chunks.content
             case .incomplete:
                 part = .body(head, .chunks(chunks))
                 return .incomplete

@@ -25,16 +25,17 @@ struct Responder: ~Copyable {
     ) -> Outcome {
         switch request.route {
         case .checkBody(let shape):
+            if let response = request.chunks?.withUnsafeBytes({ answerBody($0, shape, policy, now) }) {
+                return .now(response)
+            }
             return .now(answerBody(bytes.part(request.input.lowerBound, request.input.upperBound), shape, policy, now))
         case .checkQuery: return .now(answerQuery(request, bytes, policy, now))
-        case .chunkedCheckBody(let shape, let content):
-            return .now(content.withUnsafeBytes { answerBody($0, shape, policy, now) })
         case .feed(let feed): return sources.documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
         case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
-        case .release(let token, let chunks):
+        case .release(let token):
             guard let releases = sources.releases else { return .now(.problem(.notFound)) }
-            let release = SentRelease(token: token, body: chunks ?? Array(bytes[request.input]))
+            let release = SentRelease(token: token, body: request.chunks ?? Array(bytes[request.input]))
             return .later(LaterAnswer(release, recorder: releases))
         case .refused(let fault): return .now(.problem(fault))
         }
