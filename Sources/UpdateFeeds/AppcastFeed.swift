@@ -46,7 +46,9 @@ enum AppcastFeed {
                     [
                         XMLElement("title", text: announced.message.title),
                         XMLElement("description", text: source.notes(of: announced, on: platform)),
-                        announced.release.liveAt.map { XMLElement("pubDate", text: InternetDate.text($0, zone: "+0000")) },
+                        announced.release.liveAt.map {
+                            XMLElement("pubDate", text: InternetDate.text($0, zone: "+0000"))
+                        },
                         isCritical ? XMLElement("sparkle:tags", [], [XMLElement("sparkle:criticalUpdate")]) : nil,
                         XMLElement(
                             "enclosure",

@@ -94,7 +94,8 @@ enum SmugglingCorpus {
             "\u{0}\r\nHost: a", " : \r\nHost: a", "Host: a\r\nHost: b", "Host: a\r\nhost: a", "Host : a", "Host: a b",
             "Host: a/b", "Host: b@a", "Host: a, b", "Host: a:80:81", " Host: a", "Host: a\r\n b", "X\r\nHost: a",
             "Host: a\r\nX: \u{0}", "Host: a\r\nX: a\rb", "Host: a\r\nX: a\nb: c", "Host: a\r\n@: a",
-        ].map { "GET /v1/check?bundle=a HTTP/1.1\r\n\($0)\r\n\r\n" } + [
+        ].map { "GET /v1/check?bundle=a HTTP/1.1\r\n\($0)\r\n\r\n" }
+        + [
             "GET  /v1/check?bundle=a HTTP/1.1", "GET\t/v1/check?bundle=a HTTP/1.1",
             "GET /v1/check?bundle=a\tHTTP/1.1", "GET /v1/check?bundle=a  HTTP/1.1",
             "GET /v1/check?bundle=a HTTP/1.1 ", "GET\u{0B}/v1/check?bundle=a\u{0C}HTTP/1.1", "GET /v1/check?bundle=a",
