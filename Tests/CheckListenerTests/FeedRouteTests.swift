@@ -355,22 +355,13 @@ struct GateTests {
     @Test("A gate looks at one lockout where it suffices, and no event loop at as many releases for as many lockouts")
     func takesFewSteps() throws {
         // Each release is for another system, and the least for all.
-        var releases = [TestPolicy.release("99")]
-        for number in 1..<200 {
-            releases.append(
-                TestPolicy.release("100.\(number)") { release in
-                    release.id = Int64(number + 1)
-                    release.minOS = "10.\(number)"
-                }
-            )
+        let others = (1..<200).map { number in
+            TestPolicy.release("100.\(number)") { ($0.id, $0.minOS) = (Int64(number + 1), "10.\(number)") }
         }
-        func judgement(_ count: Int, _ change: (inout Rule, Int) -> Void) throws -> CertainLockout {
-            var rules: [Rule] = []
-            for number in 0..<count {
-                var rule = TestPolicy.rule("\(1_000 + number)")
-                (rule.versions, rule.lockout) = ("<90", true)
-                change(&rule, number)
-                rules.append(rule)
+        let releases = [TestPolicy.release("99")] + others
+        func judgement(_ count: Int, versions: String = "<90", lockouts: Int = .max) throws -> CertainLockout {
+            let rules = (0..<count).map { number in
+                TestPolicy.rule("\(1_000 + number)") { ($0.versions, $0.lockout) = (versions, number < lockouts) }
             }
             let client = try TestPolicy.client(["version": "1.0", "build": "5", "platform": "ios"])
             let policy = try TestPolicy.policy(rules, releases: releases)
@@ -380,14 +371,13 @@ struct GateTests {
             #expect(judgement == whole || judgement == .unfinished)
             return judgement
         }
-        #expect(try judgement(1) { _, _ in } == .rule("1000"))
-        #expect(try judgement(4) { _, _ in } == .rule("1000"))
-        #expect(try judgement(100) { _, _ in } == .unfinished)
-        #expect(try judgement(100) { rule, number in rule.lockout = number == 0 } == .rule("1000"))
+        #expect(try judgement(1) == .rule("1000"))
+        #expect(try judgement(4) == .rule("1000"))
+        #expect(try judgement(100) == .unfinished)
+        #expect(try judgement(100, lockouts: 1) == .rule("1000"))
         // Each would lock out who got the least release that some system has.
-        func some(_ rule: inout Rule, _: Int) { rule.versions = "<90 || 100.1" }
-        #expect(try judgement(4, some) == .open)
-        #expect(try judgement(5, some) == .unfinished)
+        #expect(try judgement(4, versions: "<90 || 100.1") == .open)
+        #expect(try judgement(5, versions: "<90 || 100.1") == .unfinished)
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")
@@ -395,14 +385,9 @@ struct GateTests {
         let listener = try listener { rows in
             rows.rules = [
                 TestPolicy.rule("all") { rule in
-                    rule.versions = "<1.1.0"
-                    rule.builds = "10"
-                    rule.os = ">=17"
-                    rule.regions = ["JP"]
-                    rule.platforms = ["ios"]
-                    rule.lockout = true
-                    rule.lockoutWithoutUpdate = true
-                    rule.rollout = .all
+                    (rule.versions, rule.builds, rule.os) = ("<1.1.0", "10", ">=17")
+                    (rule.regions, rule.platforms, rule.rollout) = (["JP"], ["ios"], .all)
+                    (rule.lockout, rule.lockoutWithoutUpdate) = (true, true)
                 }
             ]
         }
