@@ -6,7 +6,6 @@ import UpdatePolicy
 @Suite("Heads of responses")
 struct ResponseWriterTests {
     private static let now = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
-    private static let tag = [UInt8]("news".utf8).withUnsafeBytes { EntityTag(of: $0) }
 
     /// A response with the fields that its head has, in order, beside those of every response.
     struct Head: Sendable, CustomTestStringConvertible {
@@ -42,17 +41,6 @@ struct ResponseWriterTests {
             testDescription: "503 What is sent in place of a problem",
             fields: ["Content-Type: text/xml", "Cache-Control: no-store", "Content-Length: 2"]
         ) { .problem(RequestFault(.unavailable, "No.", document: ("text/xml", [60, 62]))) },
-        Head(
-            testDescription: "200 Document",
-            fields: [
-                "Content-Type: text/xml", "Cache-Control: no-cache", "ETag: \(tag.text)",
-                "Vary: Accept-Language, User-Agent", "Policy-Revision: 7", "Content-Length: 4",
-            ]
-        ) {
-            let vary = ["Accept-Language", "User-Agent"]
-            let body = ResponseBody.bytes(Array("news".utf8))
-            return .revalidatable("text/xml", tag, vary: vary, known: nil, revision: 7, body: body)
-        },
         Head(
             testDescription: "204 Nothing",
             fields: ["Cache-Control: no-store", "Policy-Revision: 7"]
