@@ -213,14 +213,15 @@ struct FeedRouteTests {
             #expect(RequestTarget(target).route == route, "\(target)")
         }
         for target in [
-            "/", "*", "/v1/feeds", "/v1/feeds/", Self.feeds, "\(Self.feeds)/", "\(Self.feeds)/lookup",
-            "\(Self.feeds)/v.json/", "/v1/gate/", "/lookup/", "/v2/lookup", "/usa/lookup", "/u1/lookup", "///lookup",
-            "/us///lookup", "//us/us/lookup",
+            "/", "*", "/v1/feeds", "/v1/feeds/", Self.feeds, "\(Self.feeds)/", "\(Self.feeds)/v.json/",
+            "/v1/gate/", "/lookup/", "/v2/lookup", "/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup",
+            "//us/us/lookup",
         ] {
             #expect(RequestTarget(target).route == .other, "\(target)")
         }
         #expect(RequestTarget("/v1/releases", takesReleases: false).route == .other)
         let listener = try FeedFixture.listener()
+        #expect(try listener.fetch("\(Self.feeds)/lookup").status == 404, "a format that has another path")
         _ = try listener.fetch("\(Self.feeds)/iversion.plist")
         _ = try listener.fetch("/v1/gate", method: "PUT")
         let kinds = listener.statistics.requests.keys
