@@ -89,10 +89,9 @@ extension UnsafeRawBufferPointer {
     /// Whether any bytes are a word in lower case, when the case of their ASCII letters is left out.
     func isWord(_ lowercased: StaticString) -> Bool {
         guard count == lowercased.utf8CodeUnitCount else { return false }
-        let other = lowercased.utf8Start
         for offset in 0..<count {
             let isUpper = self[offset] &- UInt8(ascii: "A") < 26
-            guard (isUpper ? self[offset] | 0x20 : self[offset]) == other[offset] else { return false }
+            guard (isUpper ? self[offset] | 0x20 : self[offset]) == lowercased.utf8Start[offset] else { return false }
         }
         return true
     }
