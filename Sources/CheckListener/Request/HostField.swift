@@ -11,7 +11,6 @@ enum HostField {
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
         // Nearly every one is a plain name, perhaps with a port.
         let nameEnd = value.end(of: .name, from: 0)
-        if nameEnd == value.count { return true }
         var rest = value[nameEnd...]
         if nameEnd == 0, rest.first == UInt8(ascii: "[") {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }

@@ -18,7 +18,7 @@ struct RequestTarget {
     init(_ target: String, takesReleases: Bool = true) {
         text = target
         var rest = target[...]
-        if target.utf8.first != UInt8(ascii: "/"), let authority = Self.startOfAuthority(target) {
+        if !target.utf8.starts(with: "/".utf8), let authority = Self.startOfAuthority(target) {
             let afterScheme = target[authority...]
             rest =
                 afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
