@@ -46,7 +46,9 @@ enum AppcastFeed {
                     [
                         XMLElement("title", text: announced.message.title),
                         XMLElement("description", text: source.notes(of: announced, on: platform)),
-                        announced.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
+                        announced.release.liveAt.map {
+                            XMLElement("pubDate", text: InternetDate.text($0, zone: "+0000"))
+                        },
                         isCritical ? XMLElement("sparkle:tags", [], [XMLElement("sparkle:criticalUpdate")]) : nil,
                         XMLElement(
                             "enclosure",
@@ -78,7 +80,7 @@ enum AppcastFeed {
                     XMLElement(
                         "description", [("sparkle:format", "plain-text")], text: source.notes(of: prompt, on: platform)
                     ),
-                    prompt.release.liveAt.map { XMLElement("pubDate", text: FeedDate.text($0)) },
+                    prompt.release.liveAt.map { XMLElement("pubDate", text: InternetDate.text($0, zone: "+0000")) },
                     XMLElement("sparkle:version", text: String(build)),
                     XMLElement("sparkle:shortVersionString", text: prompt.version.text),
                     said.leastSystem.map { XMLElement("sparkle:minimumSystemVersion", text: $0.text) },
@@ -88,21 +90,5 @@ enum AppcastFeed {
                 ]
             )
         }
-    }
-}
-
-/// A time as appcasts write it: `Sun, 01 Mar 2026 12:00:00 +0000`.
-enum FeedDate {
-    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    static func text(_ time: Timestamp) -> String {
-        let (date, second, _) = time.parts
-        let days = date.daysSince1970
-        let weekday = weekdays[Int(days - days.flooredQuotient(by: 7) * 7)]
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { String($0, padded: 2) }.joined(separator: ":")
-        return "\(weekday), \(String(date.day, padded: 2)) \(months[Int(date.month) - 1]) \(date.year) \(clock) +0000"
     }
 }

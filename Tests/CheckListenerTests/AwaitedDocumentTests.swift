@@ -30,23 +30,17 @@ struct AwaitedDocumentTests {
         listener = try EmbeddedListener(CurrentPolicy(try TestPolicy.policy(rules)), documents: work)
     }
 
-    /// The statuses of the responses that a connection has got since it was asked last.
-    private func statuses(_ connection: EmbeddedListener.Connection) throws -> [Int] {
-        listener.eventLoop.run()
-        return try connection.responses().map(\.status)
-    }
-
     @Test("A document that waits holds what comes after it on its connection, and nothing else")
     func holdsOrder() throws {
         let (connection, other) = (try listener.connect(), try listener.connect())
         try connection.receive(Self.feed + "\r\n" + Self.check + Self.feed)
         try connection.receive("\r\nnonsense\r\n\r\n")
         try other.receive(Self.check)
-        #expect(try statuses(connection).isEmpty)
-        #expect(try statuses(other) == [200])
+        #expect(try listener.statuses(connection).isEmpty)
+        #expect(try listener.statuses(other) == [200])
         work.release()
         // The second one is at hand.
-        #expect(try statuses(connection) == [200, 200, 200, 400])
+        #expect(try listener.statuses(connection) == [200, 200, 200, 400])
     }
 
     @Test(
@@ -57,10 +51,10 @@ struct AwaitedDocumentTests {
         let connection = try listener.connect()
         try connection.receive(Self.feed + rest)
         connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(try statuses(connection).isEmpty)
+        #expect(try listener.statuses(connection).isEmpty)
         #expect(connection.channel.isActive)
         work.release()
-        #expect(try statuses(connection) == (rest.contains("GET") ? [200, 200] : [200]))
+        #expect(try listener.statuses(connection) == (rest.contains("GET") ? [200, 200] : [200]))
         #expect(!connection.channel.isActive)
     }
 
@@ -84,24 +78,13 @@ struct AwaitedDocumentTests {
         }
     }
 
-    @Test("A document that cannot wait any more is refused at once")
-    func isRefused() throws {
-        for number in 0..<LaterAnswers.maximumWaiting {
-            let target = "/v1/feeds/com.example.doto/updates.json?a=\(number)"
-            try listener.connect().receive("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-        }
-        let connection = try listener.connect()
-        try connection.receive(Self.feed + "\r\n" + Self.check)
-        #expect(try statuses(connection) == [503, 200])
-    }
-
     @Test("A document is made for the others when one of its clients is gone")
     func forgets() throws {
         let (gone, other) = (try listener.connect(), try listener.connect())
         for connection in [gone, other] { try connection.receive(Self.feed + "\r\n") }
         _ = try gone.channel.finish(acceptAlreadyClosed: true)
         work.release()
-        #expect(try statuses(other) == [200])
+        #expect(try listener.statuses(other) == [200])
     }
 
     @Test("A document that waits when the server shuts down is sent before the connection ends")
@@ -112,7 +95,7 @@ struct AwaitedDocumentTests {
         listener.eventLoop.advanceTime(by: .seconds(1))
         #expect(connection.channel.isActive)
         work.release()
-        #expect(try statuses(connection) == [200])
+        #expect(try listener.statuses(connection) == [200])
         #expect(!connection.channel.isActive)
     }
 
@@ -138,18 +121,5 @@ struct AwaitedDocumentTests {
             work.release()
             #expect(try client.read(15).elementsEqual("HTTP/1.1 200 OK".utf8))
         }
-    }
-
-    @Test("A gate with more rules than an event loop looks through is judged elsewhere, and closes for a lockout")
-    func judgesGates() throws {
-        let connection = try listener.connect()
-        let gate = "GET /v1/gate?bundle=com.example.doto&version=1.0 HTTP/1.1\r\nHost: a\r\n\r\n"
-        try connection.receive(gate)
-        #expect(try statuses(connection).isEmpty)
-        work.release()
-        #expect(try statuses(connection) == [403])
-        // Who is not locked out at all is let through at once.
-        try connection.receive(gate.replacing("version=1.0", with: "version=2.0"))
-        #expect(try statuses(connection) == [204])
     }
 }

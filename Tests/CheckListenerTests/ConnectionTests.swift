@@ -71,7 +71,7 @@ struct ConnectionTests {
         try channel.writeInbound(piece)
         #expect(!channel.isActive)
         #expect(try answers() == "")
-        #expect(RefusalReason.allCases.allSatisfy { listener.statistics.refusals[$0] == ($0 == .bodyBytes ? 1 : 0) })
+        #expect(RefusalReason.allCases.allSatisfy { listener.statistics.refusals($0) == ($0 == .bodyBytes ? 1 : 0) })
     }
 
     @Test(
@@ -94,7 +94,7 @@ struct ConnectionTests {
         endInput()
         #expect(try answers() == "200 | 400 close")
         #expect(!channel.isActive)
-        #expect(listener.statistics.refusals[.malformedRequest] == 1)
+        #expect(listener.statistics.refusals(.malformedRequest) == 1)
     }
 
     @Test("A TLS handshake that fails is counted once, and what fails after it is not", arguments: [true, false])
@@ -104,7 +104,7 @@ struct ConnectionTests {
         }
         for _ in 1...2 { channel.pipeline.fireErrorCaught(NIOSSLError.uncleanShutdown) }
         #expect(!channel.isActive)
-        #expect(listener.statistics.refusals[.handshake] == (succeeds ? 0 : 1))
+        #expect(listener.statistics.refusals(.handshake) == (succeeds ? 0 : 1))
     }
 
     // MARK: Shutdown

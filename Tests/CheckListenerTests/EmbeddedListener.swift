@@ -57,8 +57,7 @@ struct EmbeddedListener {
             clock: clock
         )
         context = EventLoopContext(
-            eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics,
-            unreadBytes: limits.bufferedBytesOfAll
+            eventLoop: eventLoop, sources: sources, recorder: recorder, limits: limits, statistics: statistics
         )
     }
 
@@ -68,6 +67,12 @@ struct EmbeddedListener {
         let channel = EmbeddedChannel(handler: handler, loop: eventLoop)
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
         return Connection(channel: channel, handler: handler)
+    }
+
+    /// The statuses of the responses that a connection has got since it was asked last.
+    func statuses(_ connection: Connection) throws -> [Int] {
+        eventLoop.run()
+        return try connection.responses().map(\.status)
     }
 
     /// The response to a request, on a connection of its own unless one is given.
@@ -98,7 +103,7 @@ extension EventLoopContext {
         let documents = FeedDocuments(testing: LongWork(), clock: clock)
         self.init(
             eventLoop: eventLoop, sources: AnswerSources(policy: policy, documents: documents, clock: clock),
-            recorder: nil, limits: limits, statistics: EventLoopStatistics(), unreadBytes: limits.bufferedBytesOfAll
+            recorder: nil, limits: limits, statistics: EventLoopStatistics()
         )
     }
 }

@@ -175,9 +175,6 @@ struct FeedRouteTests {
         ] {
             #expect(try listener.fetch(target).body.hasPrefix("{\"resultCount\":\(count),"), "\(target)")
         }
-        for path in ["/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup", "//us/us/lookup", "/lookup/"] {
-            #expect(try listener.fetch(path + "?id=1").status == 404)
-        }
     }
 
     @Test("The bundle of a path is decoded, and what cannot be is the bundle of no app")
@@ -197,19 +194,6 @@ struct FeedRouteTests {
         #expect(try listener.fetch("/v1/feeds/%ff/v.json").status == 404)
     }
 
-    @Test("Paths of no client are 404, also with the name of a format that has another path")
-    func refusesOtherPaths() throws {
-        let listener = try FeedFixture.listener()
-        for path in [
-            "/v1/feeds", "/v1/feeds/", "/v1/feeds/com.example.doto", "/v1/feeds/com.example.doto/",
-            "\(Self.feeds)/lookup", "\(Self.feeds)/v.json/", "\(Self.feeds)/x", "/v1/gate/", "/lookup/", "/v2/lookup",
-        ] {
-            let answer = try listener.fetch(path)
-            #expect(answer.status == 404, "\(path)")
-            #expect(answer.headers["content-type"] == "application/problem+json")
-        }
-    }
-
     @Test("A template whose document is larger than a mebibyte is 404")
     func boundsTemplates() throws {
         let few = try FeedFixture.listener(everybody: 3)
@@ -219,19 +203,28 @@ struct FeedRouteTests {
         #expect(try EmbeddedListener(CurrentPolicy()).fetch("\(Self.feeds)/large").status == 404)
     }
 
-    @Test("Metrics tell feeds, look-ups and gates apart, also where they are refused")
+    @Test("Routes tell feeds, look-ups and gates apart, also where they are refused, and nothing else is one")
     func countsRoutes() throws {
         for (target, route) in [
             ("/v1/check?bundle=a", RequestKind.Route.check), ("/tables/vLoadMessages", .legacyCheck),
             ("\(Self.feeds)/iversion.plist?a=b", .feed), ("\(Self.feeds)/x", .feed), ("http://x/us/lookup", .lookup),
-            ("/v1/gate?a", .gate), ("/", .other), ("*", .other),
+            ("/v1/gate?a", .gate), ("/v1/releases", .releases), ("//lookup?id=1", .lookup), ("/us//lookup", .lookup),
         ] {
-            #expect(RequestTarget(target).kind == route, "\(target)")
+            #expect(RequestTarget(target).route == route, "\(target)")
         }
+        for target in [
+            "/", "*", "/v1/feeds", "/v1/feeds/", Self.feeds, "\(Self.feeds)/", "\(Self.feeds)/v.json/",
+            "/v1/gate/", "/lookup/", "/v2/lookup", "/usa/lookup", "/u1/lookup", "///lookup", "/us///lookup",
+            "//us/us/lookup",
+        ] {
+            #expect(RequestTarget(target).route == .other, "\(target)")
+        }
+        #expect(RequestTarget("/v1/releases", takesReleases: false).route == .other)
         let listener = try FeedFixture.listener()
+        #expect(try listener.fetch("\(Self.feeds)/lookup").status == 404, "a format that has another path")
         _ = try listener.fetch("\(Self.feeds)/iversion.plist")
         _ = try listener.fetch("/v1/gate", method: "PUT")
-        let kinds = listener.statistics.requests.histograms.keys
+        let kinds = listener.statistics.requests.keys
         #expect(kinds.contains(RequestKind(route: .feed, method: .get, status: 200)))
         #expect(kinds.contains(RequestKind(route: .gate, method: .other, status: 405)))
     }
@@ -363,22 +356,13 @@ struct GateTests {
     @Test("A gate looks at one lockout where it suffices, and no event loop at as many releases for as many lockouts")
     func takesFewSteps() throws {
         // Each release is for another system, and the least for all.
-        var releases = [TestPolicy.release("99")]
-        for number in 1..<200 {
-            releases.append(
-                TestPolicy.release("100.\(number)") { release in
-                    release.id = Int64(number + 1)
-                    release.minOS = "10.\(number)"
-                }
-            )
+        let others = (1..<200).map { number in
+            TestPolicy.release("100.\(number)") { ($0.id, $0.minOS) = (Int64(number + 1), "10.\(number)") }
         }
-        func judgement(_ count: Int, _ change: (inout Rule, Int) -> Void) throws -> CertainLockout {
-            var rules: [Rule] = []
-            for number in 0..<count {
-                var rule = TestPolicy.rule("\(1_000 + number)")
-                (rule.versions, rule.lockout) = ("<90", true)
-                change(&rule, number)
-                rules.append(rule)
+        let releases = [TestPolicy.release("99")] + others
+        func judgement(_ count: Int, versions: String = "<90", lockouts: Int = .max) throws -> CertainLockout {
+            let rules = (0..<count).map { number in
+                TestPolicy.rule("\(1_000 + number)") { ($0.versions, $0.lockout) = (versions, number < lockouts) }
             }
             let client = try TestPolicy.client(["version": "1.0", "build": "5", "platform": "ios"])
             let policy = try TestPolicy.policy(rules, releases: releases)
@@ -388,14 +372,13 @@ struct GateTests {
             #expect(judgement == whole || judgement == .unfinished)
             return judgement
         }
-        #expect(try judgement(1) { _, _ in } == .rule("1000"))
-        #expect(try judgement(4) { _, _ in } == .rule("1000"))
-        #expect(try judgement(100) { _, _ in } == .unfinished)
-        #expect(try judgement(100) { rule, number in rule.lockout = number == 0 } == .rule("1000"))
+        #expect(try judgement(1) == .rule("1000"))
+        #expect(try judgement(4) == .rule("1000"))
+        #expect(try judgement(100) == .unfinished)
+        #expect(try judgement(100, lockouts: 1) == .rule("1000"))
         // Each would lock out who got the least release that some system has.
-        func some(_ rule: inout Rule, _: Int) { rule.versions = "<90 || 100.1" }
-        #expect(try judgement(4, some) == .open)
-        #expect(try judgement(5, some) == .unfinished)
+        #expect(try judgement(4, versions: "<90 || 100.1") == .open)
+        #expect(try judgement(5, versions: "<90 || 100.1") == .unfinished)
     }
 
     @Test("A gate reads what the query does not say from fields, and the query wins")
@@ -403,14 +386,9 @@ struct GateTests {
         let listener = try listener { rows in
             rows.rules = [
                 TestPolicy.rule("all") { rule in
-                    rule.versions = "<1.1.0"
-                    rule.builds = "10"
-                    rule.os = ">=17"
-                    rule.regions = ["JP"]
-                    rule.platforms = ["ios"]
-                    rule.lockout = true
-                    rule.lockoutWithoutUpdate = true
-                    rule.rollout = .all
+                    (rule.versions, rule.builds, rule.os) = ("<1.1.0", "10", ">=17")
+                    (rule.regions, rule.platforms, rule.rollout) = (["JP"], ["ios"], .all)
+                    (rule.lockout, rule.lockoutWithoutUpdate) = (true, true)
                 }
             ]
         }

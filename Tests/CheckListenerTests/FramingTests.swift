@@ -1,6 +1,6 @@
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
-import Synchronization
 import TestPolicies
 import TestRandom
 import Testing
@@ -106,35 +106,8 @@ struct FramingTests {
         return answers + (try client.read(inPiecesOf: piece))
     }
 
-    /// What the clients have done, of what they are to do.
-    private final class Progress: Sendable {
-        let count: Int
-        private let state: Mutex<(seed: UInt64, requests: Int, connections: Int, bytes: Int)>
-
-        init(count: Int, firstSeed: UInt64) {
-            self.count = count
-            state = Mutex((firstSeed, 0, 0, 0))
-        }
-
-        var current: (seed: UInt64, requests: Int, connections: Int, bytes: Int) { state.withLock { $0 } }
-
-        /// The seed of the next stream; nil where there were enough.
-        func next() -> UInt64? {
-            state.withLock { state in
-                guard state.requests < count else { return nil }
-                defer { state.seed &+= 1 }
-                return state.seed
-            }
-        }
-
-        func add(_ requests: Int, connections: Int, bytes: Int) {
-            state.withLock { state in
-                state.requests += requests
-                state.connections += connections
-                state.bytes += bytes
-            }
-        }
-    }
+    /// The seed of the next stream, and what the clients have done.
+    private typealias Progress = NIOLockedValueBox<(seed: UInt64, requests: Int, connections: Int, bytes: Int)>
 
     /// Sends one stream in several ways, and compares what comes.
     private static func compare(seed: UInt64, _ address: SocketAddress, _ progress: Progress) throws {
@@ -149,7 +122,11 @@ struct FramingTests {
                 "VERSIONGATE_SEED=\(seed), \(way): \(String(decoding: stream.bytes, as: UTF8.self).debugDescription)"
             )
         }
-        progress.add(stream.requests, connections: ways.count + 1, bytes: expected.count)
+        progress.withLockedValue { progress in
+            progress.requests += stream.requests
+            progress.connections += ways.count + 1
+            progress.bytes += expected.count
+        }
     }
 
     @Test(
@@ -159,20 +136,26 @@ struct FramingTests {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["VERSIONGATE_REQUESTS"].flatMap { Int($0) } ?? 1_000
         let firstSeed = environment["VERSIONGATE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max / 2)
-        let progress = Progress(count: count, firstSeed: firstSeed)
+        let progress = Progress((firstSeed, 0, 0, 0))
         try await ListenerFixture.run(policy: try Self.policy()) { address in
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for _ in 0..<8 {
                     tasks.addTask {
                         try await Self.onThread {
-                            while let seed = progress.next() { try Self.compare(seed: seed, address, progress) }
+                            while progress.withLockedValue({ $0.requests }) < count {
+                                let seed = progress.withLockedValue { progress in
+                                    progress.seed &+= 1
+                                    return progress.seed &- 1
+                                }
+                                try Self.compare(seed: seed, address, progress)
+                            }
                         }
                     }
                 }
                 try await tasks.waitForAll()
             }
         }
-        let (_, requests, connections, bytes) = progress.current
+        let (_, requests, connections, bytes) = progress.withLockedValue { $0 }
         print("Framing: \(requests) requests on \(connections) connections from seed \(firstSeed), \(bytes) bytes")
         #expect(bytes > requests * 100)
     }

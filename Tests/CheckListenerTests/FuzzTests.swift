@@ -1,33 +1,14 @@
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import NIOPosix
-import Synchronization
 import TestRandom
 import TestSystem
 import Testing
 import UpdatePolicy
 
 @testable import CheckListener
-
-/// What a fuzz test over sockets has seen.
-private final class FuzzCounts: Sendable {
-    private let counts = Mutex((connections: 0, responses: 0, checks: 0))
-
-    /// What was seen until now.
-    var current: (connections: Int, responses: Int, checks: Int) { counts.withLock { $0 } }
-
-    /// A connection has ended after so many responses.
-    func noteConnection(responses: Int) {
-        counts.withLock {
-            $0.connections += 1
-            $0.responses += responses
-        }
-    }
-
-    /// A check of a client that does nothing wrong was answered.
-    func noteCheck() { counts.withLock { $0.checks += 1 } }
-}
 
 @Suite("Fuzzing", .serialized)
 struct FuzzTests {
@@ -113,19 +94,22 @@ struct FuzzTests {
     func survivesRawBytes() async throws {
         let seeds = SeededGenerator()
         let memory = FuzzRun.residentBytes()
-        let counts = FuzzCounts()
+        let counts = NIOLockedValueBox((connections: 0, responses: 0, checks: 0))
         // A head that never ends is the client's to end here, so a connection that the server forgets would hang the test.
         try await Fixture.run(limits: Fixture.limits) { address in
             let end = ContinuousClock.now + FuzzRun.duration
             // On a busy machine that time is not enough for a judgement.
-            let isOver = { @Sendable in ContinuousClock.now >= end && counts.current.connections >= 100 }
+            let isOver = { @Sendable in ContinuousClock.now >= end && counts.withLockedValue { $0.connections } >= 100 }
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for worker in 0..<4 {
                     tasks.addTask {
                         var random = SeededGenerator(seed: seeds.seed &+ UInt64(worker))
                         while !isOver() {
                             let responses = try await Self.attack(address, &random)
-                            counts.noteConnection(responses: responses)
+                            counts.withLockedValue { counts in
+                                counts.connections += 1
+                                counts.responses += responses
+                            }
                         }
                     }
                 }
@@ -134,14 +118,14 @@ struct FuzzTests {
                         repeat {
                             let response = try await bystander.ask(Fixture.post(Fixture.payload2013))
                             try #require(response?.body == Fixture.answer, "seed \(seeds.seed)")
-                            counts.noteCheck()
+                            counts.withLockedValue { $0.checks += 1 }
                         } while !isOver()
                     }
                 }
                 try await tasks.waitForAll()
             }
         }
-        let (connections, responses, checks) = counts.current
+        let (connections, responses, checks) = counts.withLockedValue { $0 }
         print(
             "fuzz: \(connections) connections, \(responses) responses, \(checks) checks of others; seed \(seeds.seed)"
         )

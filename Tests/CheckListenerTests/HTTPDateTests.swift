@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UpdateFeeds
 import UpdatePolicy
 
 @testable import CheckListener
@@ -14,7 +15,8 @@ struct HTTPDateTests {
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         for seconds in stride(from: Int64(-5_364_662_400), through: 16_000_000_000, by: 7_654_321) {
             #expect(
-                HTTPDate.format(seconds) == formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds)))
+                InternetDate.text(Timestamp(secondsSince1970: seconds), zone: "GMT")
+                    == formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds)))
             )
         }
     }
@@ -22,7 +24,7 @@ struct HTTPDateTests {
     @Test("The date is the second that a time is in, also before 1970")
     func second() {
         for (microseconds, second) in [(0, 0), (-1, -1), (-1_000_000, -1), (-1_000_001, -2), (1_999_999, 1)] {
-            #expect(HTTPDate.second(of: Timestamp(microsecondsSince1970: Int64(microseconds))) == second)
+            #expect(Timestamp(microsecondsSince1970: Int64(microseconds)).second == second)
         }
     }
 }

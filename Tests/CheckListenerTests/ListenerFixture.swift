@@ -50,11 +50,11 @@ enum ListenerFixture {
         trustedProxies: TrustedProxies = TrustedProxies(),
         statistics: ListenerStatistics = ListenerStatistics(),
         longWork: LongWork? = nil,
-        eventLoops group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         _ body: @Sendable @escaping (SocketAddress) async throws -> Result
     ) async throws -> Result {
         var bootstrap = CheckServerBootstrap(
-            policy: try policy ?? CurrentPolicy(Self.policy()), eventLoopGroup: group, clock: { TestPolicy.noon }
+            policy: try policy ?? CurrentPolicy(Self.policy()), eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            clock: { TestPolicy.noon }
         )
         bootstrap.limits = limits
         bootstrap.rateLimit = rateLimit

@@ -7,18 +7,14 @@ import UpdatePolicy
 struct MemberBoundTests {
     private static func fromBody(_ body: String) throws -> Client {
         var client = Client()
-        return try Array(body.utf8).withUnsafeBytes { bytes in
-            try CheckBodyDecoder.read(bytes, into: &client)
-            return client
-        }
+        try Array(body.utf8).withUnsafeBytes { try CheckBodyDecoder.read($0, into: &client) }
+        return client
     }
 
     private static func fromQuery(_ query: String) throws -> Client {
         var client = Client()
-        return try Array(query.utf8).withUnsafeBytes { bytes in
-            try CheckQueryDecoder.read(bytes, into: &client)
-            return client
-        }
+        try Array(query.utf8).withUnsafeBytes { try CheckQueryDecoder.read($0, into: &client) }
+        return client
     }
 
     @Test(

@@ -41,10 +41,12 @@ struct RequestReaderTests {
 
     // MARK: The two readers
 
+    private static let blanks = CharacterSet(charactersIn: " \t")
+
     /// What ours makes of some bytes that come in pieces.
-    private static func ours(_ pieces: [[UInt8]], limits: ConnectionLimits = ConnectionLimits()) -> Reading {
+    private static func ours(_ pieces: [[UInt8]]) -> Reading {
         var reading = Reading()
-        var reader = RequestReader(limits: limits)
+        var reader = RequestReader()
         var unread: [UInt8] = []
         for piece in pieces {
             unread += piece
@@ -87,13 +89,12 @@ struct RequestReaderTests {
         let lines = head.unicodeScalars.split(separator: "\r\n".unicodeScalars).map { String($0) }
         let fields = lines.dropFirst().map { line in
             let halves = line.unicodeScalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return "\(String(halves[0])): \(String(halves[1]).trimmingBlanks)"
+            return "\(String(halves[0])): \(String(halves[1]).trimmingCharacters(in: blanks))"
         }
         let isRefusedEarly = if case .refused = request.route, !request.keepsConnection { true } else { false }
         var body: [UInt8]?
         switch request.route {
-        case .chunkedCheckBody(_, let content): body = content
-        case .checkBody: body = Array(bytes[request.input])
+        case .checkBody: body = request.chunks ?? Array(bytes[request.input])
         default:
             let isChunked = !request.fields.values(of: "transfer-encoding", in: bytes).isEmpty
             if !isChunked { body = Array(bytes[request.fields.position..<request.length]) }
@@ -119,7 +120,7 @@ struct RequestReaderTests {
             let last = reading.requests.count - 1
             switch part {
             case .head(let head):
-                let fields = head.headers.map { "\($0.name): \(Substring($0.value).trimmingBlanks)" }
+                let fields = head.headers.map { "\($0.name): \($0.value.trimmingCharacters(in: blanks))" }
                 let line = "\(head.method.rawValue) \(head.uri) HTTP/\(head.version.major).\(head.version.minor)"
                 reading.requests.append(Taken(line: line, fields: fields, body: [], isWhole: false))
             case .body(let bytes): reading.requests[last].body?.append(contentsOf: bytes.readableBytesView)
@@ -207,40 +208,38 @@ struct RequestReaderTests {
 
     // MARK: Limits
 
-    /// What comes of a request with other limits, in one piece and byte by byte.
-    private static func end(_ text: String, _ change: (inout ConnectionLimits) -> Void) -> Reading.End {
-        var limits = ConnectionLimits()
-        change(&limits)
+    /// What comes of a request, in one piece and with its last 1,000 bytes one by one.
+    private static func end(_ text: String) -> Reading.End {
         let bytes = Array(text.utf8)
-        let reading = ours([bytes], limits: limits)
-        #expect(ours(bytes.map { [$0] }, limits: limits) == reading)
+        let reading = ours([bytes])
+        #expect(ours([bytes.dropLast(1_000)] + bytes.suffix(1_000).map { [$0] }) == reading)
         return reading.end
     }
 
     @Test("Requests keep within the limits on the request line and the header fields, to the byte")
     func limits() {
+        func many(_ count: Int, _ text: String = "a") -> String { String(repeating: text, count: count) }
+        let long = "The request line is longer than 12288 bytes. Use POST for longer descriptions."
+        let large = "The header fields of the request are too large or too many; send fewer."
+        for start in ["GET /v1/check?", "PUT /v1/check?", "GET http://a/v1/check?"] {
+            let rest = 12_288 - start.utf8.count - " HTTP/1.1\r".utf8.count
+            #expect(Self.end("\(start)\(many(rest)) HTTP/1.1\r\nHost: a\r\n\r\n") == .open)
+            #expect(Self.end("\(start)\(many(rest + 1)) HTTP/1.1\r\nHost: a\r\n\r\n") == .refused(long))
+        }
         for line in ["GET /v1/check?bundle=a HTTP/1.1", "PUT /v1/check?bundle=a HTTP/1.1", "POST /v1/check HTTP/1.1"] {
-            let request = line + "\r\nHost: a\r\nAccept: */*\r\n\r\n"
-            let target = line.split(separator: " ")[1].utf8.count
-            #expect(Self.end(request) { _ in } == .open)
-            #expect(Self.end(request) { $0.requestLineBytes = line.utf8.count + 1 } == .open)
-            #expect(
-                Self.end(request) { $0.requestLineBytes = line.utf8.count }
-                    == .refused(
-                        "The request line is longer than \(line.utf8.count) bytes. Use POST for longer descriptions.")
-            )
-            let fault = "The header fields of the request are too large or too many; send fewer."
-            #expect(Self.end(request) { $0.headerFields = 2 } == .open)
-            #expect(Self.end(request) { $0.headerFields = 1 } == .refused(fault))
-            #expect(Self.end(request) { $0.headerBytes = target + 6 + 10 } == .open)
-            #expect(Self.end(request) { $0.headerBytes = target + 6 + 9 } == .refused(fault))
+            let head = line + "\r\nHost: a\r\n"
+            #expect(Self.end(head + many(99, "X: y\r\n") + "\r\n") == .open)
+            #expect(Self.end(head + many(100, "X: y\r\n") + "\r\n") == .refused(large))
+            let rest = 16_384 - line.split(separator: " ")[1].utf8.count - "Host a".utf8.count - "X ".utf8.count
+            #expect(Self.end(head + "X: \(many(rest))\r\n\r\n") == .open)
+            #expect(Self.end(head + "X: \(many(rest + 1))\r\n\r\n") == .refused(large))
         }
     }
 
     @Test("A chunked body carries 1,024 bytes besides its content, and 16,384 of content")
     func chunks() {
         let head = "POST /v1/check HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-        func end(_ body: String) -> Reading.End { Self.end(head + body) { _ in } }
+        func end(_ body: String) -> Reading.End { Self.end(head + body) }
         let extended = "8;\(String(repeating: "x", count: 1_000))\r\n12345678\r\n"
         // The chunk has 1,006 bytes of them.
         #expect(end(extended + "0\r\nX: 12\r\n\r\n") == .open)
@@ -252,15 +251,5 @@ struct RequestReaderTests {
         #expect(end("4000\r\n\(content)\r\n0\r\n\r\n") == .open)
         #expect(end("4001\r\n\(content)") == .closed)
         #expect(end("4000\r\n\(content)\r\n1\r\n") == .closed)
-    }
-}
-
-extension StringProtocol {
-    /// Without the spaces and tabs at both ends.
-    fileprivate var trimmingBlanks: String {
-        var scalars = String(self).unicodeScalars[...]
-        while let first = scalars.first, first == " " || first == "\t" { scalars.removeFirst() }
-        while let last = scalars.last, last == " " || last == "\t" { scalars.removeLast() }
-        return String(scalars)
     }
 }

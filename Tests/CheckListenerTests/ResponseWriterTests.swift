@@ -6,7 +6,6 @@ import UpdatePolicy
 @Suite("Heads of responses")
 struct ResponseWriterTests {
     private static let now = Timestamp(microsecondsSince1970: 1_772_366_400_000_000)
-    private static let tag = [UInt8]("news".utf8).withUnsafeBytes { EntityTag(of: $0) }
 
     /// A response with the fields that its head has, in order, beside those of every response.
     struct Head: Sendable, CustomTestStringConvertible {
@@ -42,30 +41,6 @@ struct ResponseWriterTests {
             testDescription: "503 What is sent in place of a problem",
             fields: ["Content-Type: text/xml", "Cache-Control: no-store", "Content-Length: 2"]
         ) { .problem(RequestFault(.unavailable, "No.", document: ("text/xml", [60, 62]))) },
-        Head(
-            testDescription: "200 Document",
-            fields: [
-                "Content-Type: text/xml", "Cache-Control: no-cache", "ETag: \(tag.text)",
-                "Vary: Accept-Language, User-Agent", "Policy-Revision: 7", "Content-Length: 4",
-            ]
-        ) {
-            let vary = ["Accept-Language", "User-Agent"]
-            let body = ResponseBody.bytes(Array("news".utf8))
-            return .revalidatable("text/xml", tag, vary: vary, known: nil, revision: 7, body: body)
-        },
-        Head(
-            testDescription: "304 Document that the client has",
-            fields: ["Cache-Control: no-cache", "ETag: \(tag.text)", "Policy-Revision: 7"]
-        ) {
-            let known = IfNoneMatch(["\"other\", \(tag.text)"])
-            return .revalidatable("text/xml", tag, known: known, revision: 7, body: .bytes([110]))
-        },
-        Head(
-            testDescription: "200 Check that is kept",
-            fields: [
-                "Content-Type: application/json", "Cache-Control: no-cache", "ETag: \(tag.text)", "Content-Length: 15",
-            ]
-        ) { .revalidatable("application/json", tag, known: nil, revision: nil, body: .answer) },
         Head(
             testDescription: "204 Nothing",
             fields: ["Cache-Control: no-store", "Policy-Revision: 7"]

@@ -26,10 +26,11 @@ struct TokenBucketsTests {
         for step in 0..<5_000 {
             let block = random.pick(blocks)
             let expected = naive.wait(block, now: now)
-            #expect(buckets.wait(block, hash: 0, now: now) == expected, "step \(step), \(limit), seed \(random.seed)")
-            let wait = buckets.take(block, hash: 0, now: now)
+            let comment: Comment = "step \(step), \(limit), seed \(random.seed)"
+            #expect(buckets.wait(block, takesToken: false, hash: 0, now: now) == expected, comment)
+            let wait = buckets.wait(block, takesToken: true, hash: 0, now: now)
             if wait == nil { naive.spend(block) }
-            #expect(wait == expected, "step \(step), \(limit), seed \(random.seed)")
+            #expect(wait == expected, comment)
             now += random.chance(50) ? 0 : Int64.random(in: 0...limit.interval * 3, using: &random)
         }
     }
@@ -48,7 +49,7 @@ struct TokenBucketsTests {
             // Few addresses ask often, many now and then.
             let block = random.chance(20) ? blocks[Int.random(in: 0..<8, using: &random)] : random.pick(blocks)
             let hash = (block.base.low &* 0x9E37_79B9_7F4A_7C15) >> 20
-            let wait = buckets.take(block, hash: hash, now: now)
+            let wait = buckets.wait(block, takesToken: true, hash: hash, now: now)
             let expected = naive.wait(block, now: now)
             if wait == nil { naive.spend(block) }
             if wait != nil {
@@ -68,13 +69,12 @@ struct TokenBucketsTests {
         var buckets = TokenBuckets(limit: try RateLimit(parsing: "10:5"), rows: 1)
         let block = blocks(1)[0]
         var passed = 0
-        for millisecond in 0..<10_000 where buckets.take(block, hash: 0, now: Int64(millisecond) * 1_000_000) == nil {
-            passed += 1
-        }
+        for now in stride(from: Int64(0), to: 10_000_000_000, by: 1_000_000)
+        where buckets.wait(block, takesToken: true, hash: 0, now: now) == nil { passed += 1 }
         #expect(passed == 10 * 10 + 4, "the burst, and one each tenth of a second after the first")
         let later: Int64 = 3_600_000_000_000
-        #expect((0..<10).filter { _ in buckets.take(block, hash: 0, now: later) == nil }.count == 5)
-        #expect(buckets.take(block, hash: 0, now: later) == 100_000_000)
+        #expect((0..<10).filter { _ in buckets.wait(block, takesToken: true, hash: 0, now: later) == nil }.count == 5)
+        #expect(buckets.wait(block, takesToken: true, hash: 0, now: later) == 100_000_000)
     }
 
     @Test(

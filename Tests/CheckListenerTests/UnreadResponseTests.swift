@@ -39,7 +39,7 @@ struct UnreadResponseTests {
         other.eventLoop.run()
         answerSize = try connection.sent().utf8.count
         var limits = ConnectionLimits()
-        limits.bufferedBytesOfAll = 28 * answerSize
+        limits.unreadBytes = 28 * answerSize
         listener = try EmbeddedListener(limits: limits)
     }
 
@@ -62,7 +62,7 @@ struct UnreadResponseTests {
         #expect(all.map(\.connection.channel.isActive) == [true, true, true, true, true, true])
         try ask(all[0].connection, times: 3)
         #expect(all.map(\.connection.channel.isActive) == [true, true, false, true, true, true])
-        #expect(listener.statistics.refusals[.unreadBytes] == 1)
+        #expect(listener.statistics.refusals(.unreadBytes) == 1)
         // What was closed counts no longer, and neither does what is read.
         for (_, socket) in all { socket.take() }
         try ask(all[1].connection, times: 20)

@@ -17,21 +17,9 @@ struct WaitingConnectionTests {
         listener = try EmbeddedListener()
     }
 
-    private var eventLoop: EmbeddedEventLoop { listener.eventLoop }
-    private var statistics: EventLoopStatistics { listener.statistics }
-    private var context: EventLoopContext { listener.context }
-
-    private func connect() throws -> EmbeddedListener.Connection { try listener.connect() }
-
     private func setWritable(_ isWritable: Bool, _ connection: EmbeddedListener.Connection) {
         connection.channel.isWritable = isWritable
         connection.channel.pipeline.fireChannelWritabilityChanged()
-    }
-
-    /// The statuses of the responses that the connection has sent since it was asked last.
-    private func statuses(_ connection: EmbeddedListener.Connection) throws -> [Int] {
-        eventLoop.run()
-        return try connection.responses().map(\.status)
     }
 
     // MARK: Clients that do not read
@@ -41,7 +29,7 @@ struct WaitingConnectionTests {
         arguments: [false, true]
     )
     func holdRequests(clientEnds: Bool) throws {
-        let connection = try connect()
+        let connection = try listener.connect()
         setWritable(false, connection)
         let count = 2_500
         let bytes = Array(String(repeating: Self.request, count: count).utf8)
@@ -52,17 +40,17 @@ struct WaitingConnectionTests {
         #expect(connection.handler.requestCount == 0)
         #expect(connection.channel.isActive)
         setWritable(true, connection)
-        #expect(try statuses(connection) == Array(repeating: 200, count: count))
+        #expect(try listener.statuses(connection) == Array(repeating: 200, count: count))
         #expect(connection.handler.acceptsRequests != clientEnds)
         if !clientEnds {
             try connection.receive(Self.request)
-            #expect(try statuses(connection) == [200])
+            #expect(try listener.statuses(connection) == [200])
         }
     }
 
     @Test("Connections that wait within a request go on where it was, once their client reads")
     func holdPartsOfRequests() throws {
-        let connection = try connect()
+        let connection = try listener.connect()
         let request = ListenerFixture.post(ListenerFixture.payload2013)
         let bytes = Array((request + request).utf8)
         for length in 1..<bytes.count {
@@ -70,22 +58,13 @@ struct WaitingConnectionTests {
             setWritable(false, connection)
             try connection.channel.writeInbound(ByteBuffer(bytes: bytes[length...]))
             setWritable(true, connection)
-            #expect(try statuses(connection) == [200, 200], "cut after \(length) bytes")
+            #expect(try listener.statuses(connection) == [200, 200], "cut after \(length) bytes")
         }
-    }
-
-    @Test("Connections that wait answer what came before bytes that are no request, and then refuse those")
-    func holdFaults() throws {
-        let connection = try connect()
-        setWritable(false, connection)
-        try connection.receive(Self.request + Self.request + "nonsense\r\n\r\n" + Self.request)
-        setWritable(true, connection)
-        #expect(try statuses(connection) == [200, 200, 400])
     }
 
     @Test("Connections that wait are ended when their client sends more than a receive buffer holds and reads nothing")
     func abandonsFloods() throws {
-        let connection = try connect()
+        let connection = try listener.connect()
         setWritable(false, connection)
         let flood = ByteBuffer(string: String(repeating: Self.request, count: 200))
         var sent = 0
@@ -96,16 +75,7 @@ struct WaitingConnectionTests {
         #expect(!connection.channel.isActive)
         #expect((262_144...300_000).contains(sent))
         #expect(connection.handler.requestCount == 0)
-        #expect(statistics.refusals[.unreadTimeout] == 1)
-    }
-
-    @Test("Connections that wait forget what they kept when their client is gone")
-    func forgets() throws {
-        let connection = try connect()
-        setWritable(false, connection)
-        try connection.receive(String(repeating: Self.request, count: 100))
-        _ = try connection.channel.finish(acceptAlreadyClosed: true)
-        #expect(connection.handler.requestCount == 0)
+        #expect(listener.statistics.refusals(.unreadTimeout) == 1)
     }
 
     // MARK: Idle connections
@@ -114,54 +84,37 @@ struct WaitingConnectionTests {
         "Connections that wait for a request are evicted in the order of their last one, and those with a request under way never"
     )
     func evictsTheLongestIdle() throws {
-        var idle = [try connect(), try connect(), try connect()]
-        let busy = try connect()
+        var idle = [try listener.connect(), try listener.connect(), try listener.connect()]
+        let busy = try listener.connect()
         try busy.receive("GET / HTT")
-        let silent = try connect()
+        let silent = try listener.connect()
         // The last one asked first, the first one last; the silent one has not asked yet.
         for connection in idle.reversed() {
-            eventLoop.advanceTime(by: .seconds(1))
+            listener.eventLoop.advanceTime(by: .seconds(1))
             try connection.receive(Self.request)
-            eventLoop.run()
+            listener.eventLoop.run()
         }
         idle = [silent] + idle.reversed()
         for next in idle.indices {
             #expect(idle.map(\.channel.isActive) == idle.indices.map { $0 >= next })
-            #expect(context.timeouts.evictLongestIdle(first: { [] }))
+            #expect(listener.context.connections.evictLongestIdle())
         }
-        #expect(!context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(!listener.context.connections.evictLongestIdle())
         #expect(busy.channel.isActive)
-        #expect(statistics.refusals[.evicted] == 4)
-    }
-
-    @Test("Connections that wait are idle after a request whose body came by itself, and end without a response")
-    func isIdleAfterASplitRequest() throws {
-        let connection = try connect()
-        let body = ListenerFixture.payload2013
-        let request = ListenerFixture.post(body)
-        try connection.receive(String(request.dropLast(body.count)))
-        try connection.receive(body)
-        #expect(try statuses(connection) == [200])
-        #expect(connection.handler.isIdle)
-        eventLoop.advanceTime(by: .seconds(30))
-        #expect(connection.channel.isActive)
-        #expect(try statuses(connection) == [])
-        eventLoop.advanceTime(by: .seconds(60))
-        #expect(!connection.channel.isActive)
-        #expect(statistics.refusals[.idleTimeout] == 1)
+        #expect(listener.statistics.refusals(.evicted) == 4)
     }
 
     @Test("Connections that wait are not evicted if they have asked since they were looked for")
     func evictsByTheLatestState() throws {
         let all = try (0..<4).map { _ in
-            eventLoop.advanceTime(by: .seconds(1))
-            return try connect()
+            listener.eventLoop.advanceTime(by: .seconds(1))
+            return try listener.connect()
         }
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
-        eventLoop.advanceTime(by: .seconds(1))
+        #expect(listener.context.connections.evictLongestIdle())
+        listener.eventLoop.advanceTime(by: .seconds(1))
         try all[1].receive(Self.request)
-        #expect(context.timeouts.evictLongestIdle(first: { [] }))
+        #expect(listener.context.connections.evictLongestIdle())
         #expect(all.map(\.channel.isActive) == [false, true, false, true])
-        _ = try statuses(all[1])
+        _ = try listener.statuses(all[1])
     }
 }

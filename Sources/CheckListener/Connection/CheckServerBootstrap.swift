@@ -64,12 +64,13 @@ package struct CheckServerBootstrap {
             clock: clock
         )
         let eventLoops = Array(eventLoopGroup.makeIterator())
+        var share = limits
+        share.unreadBytes /= eventLoops.count
         var loops: [(eventLoop: any EventLoop, context: NIOLoopBoundBox<EventLoopContext>)] = []
         for eventLoop in eventLoops {
             let context = EventLoopContext(
-                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: limits,
-                statistics: statistics.makeEventLoopStatistics(),
-                unreadBytes: limits.bufferedBytesOfAll / eventLoops.count
+                eventLoop: eventLoop, sources: sources, recorder: recorders?[eventLoop], limits: share,
+                statistics: statistics.makeEventLoopStatistics()
             )
             loops.append((eventLoop, .makeBoxSendingValue(context, eventLoop: eventLoop)))
         }
@@ -92,22 +93,13 @@ package struct CheckServerBootstrap {
     }
 
     /// Sets what differs from swift-nio's defaults, at once: a list of options for the bootstrap costs five times as much.
-    private static func setOptions(_ limits: ConnectionLimits, of channel: any Channel) throws {
+    private static func setOptions(of channel: any Channel) throws {
         guard let options = channel.syncOptions else { return }
         try options.setOption(.allowRemoteHalfClosure, value: true)
         // One client that sends without a pause does not keep the others of its event loop waiting.
         try options.setOption(.maxMessagesPerRead, value: 1)
         try options.setOption(.recvAllocator, value: receiveAllocator)
-        if limits.bufferedBytes != Self.defaultHighWaterMark {
-            let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
-                low: limits.bufferedBytes / 2,
-                high: limits.bufferedBytes
-            )
-            try options.setOption(.writeBufferWaterMark, value: waterMark)
-        }
     }
-
-    private static let defaultHighWaterMark = 65_536
 
     /// A connection keeps the buffer of its last read; a usual request fits into the smallest.
     private static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
@@ -117,7 +109,7 @@ package struct CheckServerBootstrap {
         _ admission: ConnectionAdmission
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         let limiter = rateLimit.map { RateLimiter($0, proxies: trustedProxies) }
-        return { [limits, tls] channel in
+        return { [tls] channel in
             // The loop has one future that has succeeded; `makeCompletedFuture` would make one for each connection.
             do {
                 guard let loop = contexts[ObjectIdentifier(channel.eventLoop)]?.value,
@@ -136,7 +128,7 @@ package struct CheckServerBootstrap {
                 if let tls {
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls.value.context), position: .first)
                 }
-                try Self.setOptions(limits, of: channel)
+                try Self.setOptions(of: channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
             } catch {
                 return channel.eventLoop.makeFailedFuture(error)
@@ -155,7 +147,7 @@ package struct CheckServer: Sendable {
         // A socket that has failed is closed already; its connections end all the same.
         try? await channel.close()
         // Event loops run tasks in order, so each connection that was accepted has its handler by then.
-        let drains = loops.map { eventLoop, context in eventLoop.flatSubmit { context.value.drain() } }
+        let drains = loops.map { eventLoop, context in eventLoop.flatSubmit { context.value.connections.drain() } }
         for drained in drains { try await drained.get() }
     }
 }

@@ -5,22 +5,15 @@ import Synchronization
 ///
 /// Each event loop has its share of the places, as swift-nio deals connections out in turn. When they are taken, the connection
 /// that has waited longest for a request makes room, so that nobody shuts others out with connections that ask for nothing.
-/// Addresses with more than their share of connections make room first.
 final class ConnectionAdmission: Sendable {
     private let limits: ConnectionLimits
+    /// Who is not held to the limit per address.
     private let proxies: TrustedProxies
     private let statistics: ListenerStatistics
     /// How many connections an event loop may have.
     private let share: Int
     private let connectionsByAddress = Mutex<[AddressBlock: Int]>([:])
 
-    /// Creates the admission of one listener.
-    ///
-    /// - Parameters:
-    ///   - limits: How many connections there may be.
-    ///   - proxies: Who is not held to the limit per address.
-    ///   - statistics: What counts connections and refusals.
-    ///   - eventLoopCount: How many event loops there are.
     init(limits: ConnectionLimits, proxies: TrustedProxies, statistics: ListenerStatistics, eventLoopCount: Int) {
         self.limits = limits
         self.proxies = proxies
@@ -41,15 +34,15 @@ final class ConnectionAdmission: Sendable {
         statistics.accepted.wrappingAdd(1, ordering: .relaxed)
         let block = limitedBlock(of: connection)
         if let block, !enter(block) {
-            statistics.admission.refusals.increment(.connectionsPerAddress)
+            statistics.admission.count(.connectionsPerAddress)
             return nil
         }
-        if loop.openConnections >= share, !loop.timeouts.evictLongestIdle(first: blocksAboveShare) {
+        if loop.connections.count >= share, !loop.connections.evictLongestIdle() {
             if let block { leave(block) }
-            statistics.admission.refusals.increment(.connections)
+            statistics.admission.count(.connections)
             return nil
         }
-        loop.openConnections += 1
+        loop.connections.begin()
         statistics.open.wrappingAdd(1, ordering: .relaxed)
         return ConnectionPlace(admission: self, block: block)
     }
@@ -58,15 +51,7 @@ final class ConnectionAdmission: Sendable {
     fileprivate func leave(_ place: ConnectionPlace, on loop: EventLoopContext) {
         statistics.open.wrappingSubtract(1, ordering: .relaxed)
         if let block = place.block { leave(block) }
-        loop.connectionEnded()
-    }
-
-    /// The addresses that have more connections than each would have if all had as many.
-    private func blocksAboveShare() -> Set<AddressBlock> {
-        connectionsByAddress.withLock { connections in
-            let share = limits.connections / max(1, connections.count)
-            return Set(connections.lazy.filter { $0.value > share }.map(\.key))
-        }
+        loop.connections.end()
     }
 
     /// The address block of a connection; nil when its address is not limited.
@@ -98,7 +83,7 @@ final class ConnectionAdmission: Sendable {
 struct ConnectionPlace {
     fileprivate let admission: ConnectionAdmission
     /// The addresses that it counts for; nil when its address is not limited.
-    let block: AddressBlock?
+    fileprivate let block: AddressBlock?
 
     func leave(on loop: EventLoopContext) { admission.leave(self, on: loop) }
 }

@@ -63,9 +63,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var phase = ConnectionPhase.head
     /// Until when it may do so.
     private(set) var deadline: ConnectionDeadline
-    /// Where ``ConnectionTimeouts`` keeps this handler.
+    /// Where ``OpenConnections`` keeps this handler.
     var slot: Int?
-    /// The place that the connection has among all; nil: they are not counted.
+    /// The place that the connection has among all, until its handler is removed; nil: they are not counted.
     private let place: ConnectionPlace?
     /// Where the responses go.
     let output: ConnectionOutput
@@ -75,6 +75,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var requestCount = 0
 
     private let loop: EventLoopContext
+    /// Who is held to a rate; nil when nobody is.
     private let limitedClient: LimitedClient?
     private var context: ChannelHandlerContext?
     private var stage = Stage.reading
@@ -88,28 +89,20 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Whether a TLS handshake that fails is still to be counted: none has succeeded, or was counted.
     private var countsHandshake = true
 
-    /// Creates the handler of one connection.
-    ///
-    /// - Parameters:
-    ///   - loop: What the connections of the same event loop share.
-    ///   - limitedClient: Who is held to a rate; nil when nobody is.
-    ///   - isEncrypted: Whether TLS stands between this handler and the socket.
-    ///   - place: The place that the connection has among all, until its handler is removed.
+    /// - Parameter isEncrypted: Whether TLS stands between this handler and the socket.
     init(loop: EventLoopContext, limitedClient: LimitedClient?, isEncrypted: Bool, place: ConnectionPlace? = nil) {
         self.loop = loop
         self.place = place
         self.limitedClient = limitedClient
-        output = ConnectionOutput(unread: loop.unread, isEncrypted: isEncrypted)
-        reader = RequestReader(
-            limits: loop.limits, origins: loop.sources.origins, takesReleases: loop.sources.releases != nil
-        )
-        deadline = loop.timeouts.deadline(for: .head)
+        output = ConnectionOutput(loop.connections, isEncrypted: isEncrypted)
+        reader = RequestReader(origins: loop.sources.origins, takesReleases: loop.sources.releases != nil)
+        deadline = loop.connections.deadline(for: .head)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         output.open(context)
-        loop.timeouts.add(self)
+        loop.connections.add(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -121,7 +114,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         output.close()
         stage = .closed
-        loop.timeouts.remove(self)
+        loop.connections.remove(self)
         place?.leave(on: loop)
         self.context = nil
     }
@@ -147,7 +140,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     @inline(__always)
     private func enter(_ phase: ConnectionPhase) {
         self.phase = phase
-        deadline = loop.timeouts.deadline(for: phase)
+        deadline = loop.connections.deadline(for: phase)
     }
 
     // MARK: Requests
@@ -213,7 +206,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         let connection = header(isHTTP11: request.isHTTP11, keepsConnection: request.keepsConnection)
         enter(.idle)
         if let refusal {
-            write(.problem(refusal), connection, to: request.label)
+            loop.batch.write(.problem(refusal), connection, to: request.label, for: output)
         } else if let answer = loop.batch.answer(request, in: bytes, connection, for: output) {
             return wait(for: answer, connection, to: request.label)
         }
@@ -236,19 +229,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         return isLast ? .close : isHTTP11 ? .implied : .keepAlive
     }
 
-    private func write(
-        _ response: Response,
-        _ connection: ConnectionHeader,
-        to request: RequestLabel,
-        arrivedAt arrival: Timestamp? = nil
-    ) {
-        loop.batch.write(response, connection, to: request, arrivedAt: arrival, for: output)
-    }
-
     /// Answers with a problem, and ends the output.
     private func refuse(_ fault: RequestFault, _ reason: RefusalReason?) {
-        if let reason { loop.statistics.refusals.increment(reason) }
-        write(.problem(fault), .close, to: RequestLabel())
+        if let reason { loop.statistics.count(reason) }
+        loop.batch.write(.problem(fault), .close, to: RequestLabel(), for: output)
         endOutput()
     }
 
@@ -289,7 +273,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         guard isMade else {
             stage = .reading
-            write(answer.ifLate, connection, to: request)
+            loop.batch.write(answer.ifLate, connection, to: request, for: output)
             if connection == .close { endOutput() }
             return
         }
@@ -300,7 +284,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func received(_ response: Response, to number: Int) {
         guard case .waiting(let request) = stage, request.number == number else { return }
         stage = .reading
-        write(response, request.connection, to: request.label, arrivedAt: request.arrival)
+        loop.batch.write(
+            response, request.connection, to: request.label, arrivedAt: request.arrival, for: output
+        )
         updateReading()
         if request.connection == .close { return endOutput() }
         if !isUnread { enter(.idle) }
@@ -402,9 +388,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// The addresses that the connection counts for; nil when its address is not limited.
-    var block: AddressBlock? { place?.block }
-
     /// The connection must make room for another one.
     func evict() { close(.evicted, flushes: true) }
 
@@ -447,9 +430,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         if case .closed = stage { return }
         stage = .closed
         unreadRequests = ByteBuffer()
-        if let reason { loop.statistics.refusals.increment(reason) }
+        if let reason { loop.statistics.count(reason) }
         if flushes { loop.batch.send(output) }
-        loop.timeouts.remove(self)
+        loop.connections.remove(self)
         context?.close(promise: nil)
     }
 }

@@ -9,27 +9,26 @@ import NIOSSL
 /// none of that, which is a quarter of the instructions of a check. What the socket does not take at once goes to the
 /// channel, and so does everything after it, so that nothing overtakes and back pressure works as in every channel.
 final class ConnectionOutput {
-    private let unread: UnreadResponses
+    /// How many bytes of unread responses suspend the reading of further requests: the high water mark of swift-nio.
+    static let maximumUnreadBytes = 65_536
+
+    private let connections: OpenConnections
+    /// Whether TLS stands between the handler and the socket.
     private let isEncrypted: Bool
     private var context: ChannelHandlerContext?
     /// nil: responses go through the channel.
     private var socket: NIOBSDSocket.Handle?
     private var isAbandoned = false
     private var callback: (() -> Void)?
-    /// How many of the bytes that the channel keeps ``UnreadResponses`` knows of.
+    /// How many of the bytes that the channel keeps ``OpenConnections`` knows of.
     private var reportedBytes = 0
 
     /// How many bytes of responses the channel keeps until the client reads.
     private(set) var unreadBytes = 0
 
-    /// Creates the output of a connection that is not open yet.
-    ///
-    /// - Parameters:
-    ///   - unread: Bounds what all connections keep.
-    ///   - isEncrypted: Whether TLS stands between the handler and the socket.
-    init(unread: UnreadResponses, isEncrypted: Bool) {
-        self.unread = unread
-        self.isEncrypted = isEncrypted
+    /// - Parameter connections: Bounds what all of them keep.
+    init(_ connections: OpenConnections, isEncrypted: Bool) {
+        (self.connections, self.isEncrypted) = (connections, isEncrypted)
     }
 
     /// The connection is open.
@@ -122,29 +121,6 @@ final class ConnectionOutput {
         let bytes = isAbandoned ? 0 : unreadBytes
         let change = bytes - reportedBytes
         reportedBytes = bytes
-        if change != 0 { unread.add(change) }
-    }
-}
-
-/// Bounds the responses that the connections of one event loop keep until their clients read, all together.
-final class UnreadResponses {
-    private let maximum: Int
-    private let connections: ConnectionTimeouts
-    private var bytes = 0
-
-    /// Creates the bound of an event loop.
-    init(maximum: Int, connections: ConnectionTimeouts) {
-        self.maximum = maximum
-        self.connections = connections
-    }
-
-    /// Some connection keeps so many bytes more, or, below zero, less.
-    ///
-    /// Beyond the maximum the connections that keep most are closed, until an eighth of it is free: so not each of many
-    /// responses looks at all connections.
-    func add(_ byteCount: Int) {
-        bytes += byteCount
-        guard byteCount > 0, bytes > maximum else { return }
-        for connection in connections.byUnreadBytes where bytes > maximum / 8 * 7 { connection.abandon() }
+        if change != 0 { connections.addUnread(change) }
     }
 }

@@ -15,10 +15,8 @@ final class ResponseBatch {
     }
 
     private let eventLoop: any EventLoop
-    private let currentPolicy: CurrentPolicy
-    private let clock: @Sendable () -> Timestamp
+    private let sources: AnswerSources
     private let statistics: EventLoopStatistics
-    private let maximumRunBytes: Int
     private var responder: Responder
     private var writer: ResponseWriter
     private var bytes = ByteWriter()
@@ -35,21 +33,14 @@ final class ResponseBatch {
     /// The most memory that is kept for the next batch, in bytes.
     private static let keptCapacity = 1 << 20
 
-    /// Creates the batches of one event loop.
-    ///
-    /// - Parameters:
-    ///   - recorder: Counts the checks; nil: they are not counted.
-    ///   - statistics: Counts the requests that are answered.
-    ///   - maximumRunBytes: How many bytes in a row of one connection wait at most for the end of the batch.
+    /// - Parameter recorder: Counts the checks; nil: they are not counted.
     init(
         eventLoop: any EventLoop,
         sources: AnswerSources,
         recorder: CheckRecorder?,
-        statistics: EventLoopStatistics,
-        maximumRunBytes: Int
+        statistics: EventLoopStatistics
     ) {
-        (self.eventLoop, self.statistics, self.maximumRunBytes) = (eventLoop, statistics, maximumRunBytes)
-        (currentPolicy, clock) = (sources.policy, sources.clock)
+        (self.eventLoop, self.sources, self.statistics) = (eventLoop, sources, statistics)
         responder = Responder(sources, recorder)
         writer = ResponseWriter(origins: sources.origins)
     }
@@ -64,9 +55,9 @@ final class ResponseBatch {
 
     @inline(never)
     private func begin() -> Timestamp {
-        let now = clock()
+        let now = sources.clock()
         start = now
-        startPolicy = currentPolicy.value
+        startPolicy = sources.policy.value
         scheduleEnd()
         return now
     }
@@ -140,17 +131,19 @@ final class ResponseBatch {
         } else {
             runs.append(Run(output: output, range: Range(uncheckedBounds: (position, bytes.count))))
         }
-        if bytes.count &- start > maximumRunBytes { send(output) }
+        if bytes.count &- start > ConnectionOutput.maximumUnreadBytes { send(output) }
     }
 
     /// Counts a request that was answered, at the latest before its response is sent.
     @inline(never)
     private func count(_ response: Response, _ request: RequestLabel, _ arrival: Timestamp?) {
-        if case .problem(let fault) = response { statistics.count(fault.status) }
+        if case .problem(let fault) = response, let reason = RefusalReason(status: fault.status) {
+            statistics.count(reason)
+        }
         let kind = RequestKind(route: request.route, method: request.method, status: response.status.code)
         if let arrival {
             let duration = max(0, time.microsecondsSince1970 &- arrival.microsecondsSince1970)
-            statistics.requests.record(checks: 0, [kind], duration: UInt64(duration) &* 1_000)
+            statistics.count(checks: 0, [kind], duration: UInt64(duration) &* 1_000)
         } else {
             answeredOthers.append(kind)
         }
@@ -180,8 +173,8 @@ final class ResponseBatch {
     /// Takes the requests that were answered until now into the metrics.
     private func recordAnswered() {
         guard let start, answeredChecks > 0 || !answeredOthers.isEmpty else { return }
-        let microseconds = max(0, clock().microsecondsSince1970 &- start.microsecondsSince1970)
-        statistics.requests.record(checks: answeredChecks, answeredOthers, duration: UInt64(microseconds) &* 1_000)
+        let microseconds = max(0, sources.clock().microsecondsSince1970 &- start.microsecondsSince1970)
+        statistics.count(checks: answeredChecks, answeredOthers, duration: UInt64(microseconds) &* 1_000)
         answeredChecks = 0
         answeredOthers.removeAll(keepingCapacity: true)
     }

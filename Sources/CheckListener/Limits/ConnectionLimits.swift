@@ -1,15 +1,7 @@
 /// The limits on one connection to the public listener, and on all of them together.
 ///
-/// The size of a body is not among them: 16,384 bytes on every server is part of the contract with apps.
+/// The size of a request is not among them: what may be sent is the same on every server.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// The most bytes of a request line, beyond which the answer is 414.
-    package var requestLineBytes = 12_288
-    /// The most bytes of a request's target, names and values of header fields together, beyond which the answer is 431.
-    package var headerBytes = 16_384
-    /// The most header fields of a request, beyond which the answer is 431.
-    package var headerFields = 100
-    /// How many bytes of unread responses suspend the reading of further requests.
-    package var bufferedBytes = 65_536
     /// How many requests of one connection are answered; the last response says `Connection: close`.
     package var requestsPerConnection = 100_000
     /// How many connections there may be, of which each event loop has its share; one more ends the one of its event loop that
@@ -25,13 +17,13 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var bodyTimeout = Duration.seconds(10)
     /// How long a connection may be silent between two requests.
     package var idleTimeout = Duration.seconds(75)
-    /// How long a client may leave more than ``bufferedBytes`` unread.
+    /// How long a client may leave more unread than ``ConnectionOutput/maximumUnreadBytes``.
     package var unreadTimeout = Duration.seconds(10)
-
     /// How long the making of a document may keep a request waiting.
     package var documentTimeout = Duration.seconds(2)
-    /// How many bytes of unread responses of all connections together are kept; beyond it those that hold most are closed.
-    package var bufferedBytesOfAll = 268_435_456
+    /// How many bytes of unread responses are kept, of which each event loop has its share; beyond it the connections that hold
+    /// most are closed.
+    package var unreadBytes = 268_435_456
 
     package init() {}
 

@@ -26,30 +26,17 @@ package final class RateLimiter: Sendable {
         shards = (0..<Self.shardCount).map { _ in Shard(TokenBuckets(limit: limit, rows: Self.rowsPerShard)) }
     }
 
-    /// Takes a token from an address' bucket.
+    /// In how many whole seconds, rounded up, there will be a token in an address' bucket; nil when there is one.
     ///
-    /// - Returns: nil when there was a token, else in how many whole seconds, rounded up, there will be one.
-    package func take(_ client: IPAddress, now: NIODeadline = .now()) -> Int64? {
-        wait(of: client, now) { $0.take($1, hash: $2, now: $3) }
-    }
-
-    /// In how many whole seconds, rounded up, there will be a token in an address' bucket; nil when there is one. None is
-    /// taken.
-    package func wait(_ client: IPAddress, now: NIODeadline = .now()) -> Int64? {
-        wait(of: client, now) { $0.wait($1, hash: $2, now: $3) }
-    }
-
-    @inline(__always)
-    private func wait(
-        of client: IPAddress,
-        _ now: NIODeadline,
-        _ ask: (inout TokenBuckets, AddressBlock, UInt64, Int64) -> Int64?
-    ) -> Int64? {
+    /// - Parameter takesToken: Whether that one is taken.
+    package func wait(_ client: IPAddress, takesToken: Bool, now: NIODeadline = .now()) -> Int64? {
         let block = AddressBlock(client)
         // Swift seeds its hashes for each process, so nobody can aim at somebody else's row.
         let hash = UInt64(bitPattern: Int64(block.hashValue))
         let shard = shards[Int(truncatingIfNeeded: hash >> 32) & (Self.shardCount - 1)]
-        let wait = shard.buckets.withLock { ask(&$0, block, hash, Int64(now.uptimeNanoseconds)) }
+        let wait = shard.buckets.withLock {
+            $0.wait(block, takesToken: takesToken, hash: hash, now: Int64(now.uptimeNanoseconds))
+        }
         return wait.map { ($0 + 999_999_999) / 1_000_000_000 }
     }
 }
@@ -76,7 +63,7 @@ struct LimitedClient {
         document: @autoclosure () -> (contentType: String, bytes: [UInt8])? = nil
     ) -> RequestFault? {
         let client = isProxy ? limiter.proxies.client(peer: peer, forwardedFor: forwardedFor()) : peer
-        guard let seconds = limiter.take(client) else { return nil }
+        guard let seconds = limiter.wait(client, takesToken: true) else { return nil }
         return RequestFault(
             .tooManyRequests, "This address asks too often; the next request is answered in \(seconds) s.",
             header: ("Retry-After", "\(seconds)"), document: document()

@@ -34,27 +34,13 @@ struct TokenBuckets {
         )
     }
 
-    /// Takes a token from an address' bucket.
+    /// In how many nanoseconds there will be a token in an address' bucket; nil when there is one.
     ///
     /// - Parameters:
+    ///   - takesToken: Whether that one is taken.
     ///   - hash: A hash of `block`, the same each time, which picks the row.
     ///   - now: The time in nanoseconds, by a clock that does not go back.
-    /// - Returns: nil when there was a token, else in how many nanoseconds there will be one.
-    mutating func take(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
-        let (place, fullAt) = withoutToken(block, hash: hash, now: now)
-        guard fullAt - now <= capacity else { return fullAt - now - capacity }
-        places[place] = Place(block: block, fullAt: fullAt)
-        return nil
-    }
-
-    /// In how many nanoseconds there will be a token in an address' bucket; nil when there is one. None is taken.
-    func wait(_ block: AddressBlock, hash: UInt64, now: Int64) -> Int64? {
-        let (_, fullAt) = withoutToken(block, hash: hash, now: now)
-        return fullAt - now <= capacity ? nil : fullAt - now - capacity
-    }
-
-    /// The place of an address' bucket, and when the bucket will be full after one more token was taken.
-    private func withoutToken(_ block: AddressBlock, hash: UInt64, now: Int64) -> (place: Int, fullAt: Int64) {
+    mutating func wait(_ block: AddressBlock, takesToken: Bool, hash: UInt64, now: Int64) -> Int64? {
         let row = Int(truncatingIfNeeded: hash) & rowMask * Self.placesPerRow
         var chosen = row
         for index in row..<row + Self.placesPerRow {
@@ -67,6 +53,9 @@ struct TokenBuckets {
             }
         }
         let isKnown = places[chosen].fullAt != .min && places[chosen].block == block
-        return (chosen, (isKnown ? max(places[chosen].fullAt, now) : now) + interval)
+        let fullAt = (isKnown ? max(places[chosen].fullAt, now) : now) + interval
+        guard fullAt - now <= capacity else { return fullAt - now - capacity }
+        if takesToken { places[chosen] = Place(block: block, fullAt: fullAt) }
+        return nil
     }
 }

@@ -1,20 +1,13 @@
 /// The proxies whose `X-Forwarded-For` is believed.
 package struct TrustedProxies: Hashable, Sendable {
-    private let ranges: [AddressRange]
+    private var ranges: [AddressRange] = []
 
-    package init() {
-        self.init([])
-    }
-
-    init(_ ranges: [AddressRange]) {
-        self.ranges = ranges
-    }
+    package init() {}
 
     /// Reads ranges in CIDR notation, separated by commas.
     ///
     /// - Throws: ``LimitSyntaxError`` with the first one that cannot be read.
     package init(parsing text: String) throws(LimitSyntaxError) {
-        var ranges: [AddressRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let name = String(part.trimmingBlanks())
             guard let range = AddressRange(name) else {
@@ -25,7 +18,6 @@ package struct TrustedProxies: Hashable, Sendable {
             }
             ranges.append(range)
         }
-        self.ranges = ranges
     }
 
     func contains(_ address: IPAddress) -> Bool {
@@ -73,14 +65,5 @@ package struct TrustedProxies: Hashable, Sendable {
 
 extension Substring {
     /// Without the spaces and tabs at both ends.
-    func trimmingBlanks() -> Substring {
-        var utf8 = utf8
-        while let first = utf8.first, Self.isBlank(first) { utf8.removeFirst() }
-        while let last = utf8.last, Self.isBlank(last) { utf8.removeLast() }
-        return Substring(utf8)
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
+    func trimmingBlanks() -> Substring { Substring(utf8.trimmingBlanks) }
 }

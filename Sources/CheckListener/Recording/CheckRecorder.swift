@@ -57,7 +57,9 @@ package final class CheckRecorder: Sendable {
             }
             state.totals.recorded &+= 1
             if client.hasUnreadableVersion { state.totals.unreadableVersion &+= 1 }
-            let counts = (messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0)
+            let counts = KindCounts(
+                checks: 1, messages: answer.sent.isEmpty ? 0 : 1, lockouts: lockouts > 0 ? 1 : 0
+            )
             if !answer.sent.isEmpty, state.totals.recorded % NamesOfUnknowns.sampling == 0 {
                 Self.noteLanguage(client, answer, policy, in: &state)
             }
@@ -71,7 +73,7 @@ package final class CheckRecorder: Sendable {
                             let isReleased = policy?.releaseVersion(of: client) != nil
                             return limit.acquire(hash, isReleased: isReleased, app: bundle, hour: hour)
                         },
-                        { Self.add(counts.messages, counts.lockouts, to: &$0) }
+                        { $0 += counts }
                     )
                 }
                 if isCounted { return }
@@ -80,10 +82,7 @@ package final class CheckRecorder: Sendable {
                 if let version = policy?.releaseVersion(of: client), !limit.isZero {
                     Client.writeCoarseKind(ofVersion: version, to: &state.scratch)
                     state.scratch.withBytes { kind in
-                        _ = state.current.kinds.count(
-                            kind, mayInsert: { _ in true },
-                            { Self.add(counts.messages, counts.lockouts, to: &$0) }
-                        )
+                        _ = state.current.kinds.count(kind, mayInsert: { _ in true }, { $0 += counts })
                     }
                     return
                 }
@@ -91,7 +90,7 @@ package final class CheckRecorder: Sendable {
                 state.totals.unlistedApp &+= 1
                 Self.noteBundle(client, in: &state)
             }
-            Self.add(counts.messages, counts.lockouts, to: &state.current.others)
+            state.current.others += counts
         }
     }
 
@@ -149,13 +148,6 @@ package final class CheckRecorder: Sendable {
             state.lockouts.append(LockoutCounts(policy, at: now))
         }
         state.lockouts[state.lockouts.count - 1].count(answer)
-    }
-
-    @inline(__always)
-    private static func add(_ messages: Int, _ lockouts: Int, to counts: inout KindCounts) {
-        counts.checks &+= 1
-        counts.messages &+= messages
-        counts.lockouts &+= lockouts
     }
 
     /// Begins another hour; the counts of the one before stay until they are taken over.

@@ -52,6 +52,13 @@ package struct KindCounts: Sendable, Equatable {
     package internal(set) var messages = 0
     /// How many of them were locked out.
     package internal(set) var lockouts = 0
+
+    @inline(__always)
+    static func += (counts: inout KindCounts, other: KindCounts) {
+        counts.checks &+= other.checks
+        counts.messages &+= other.messages
+        counts.lockouts &+= other.lockouts
+    }
 }
 
 package struct SentCounts: Sendable, Equatable {

@@ -14,13 +14,13 @@ package final class ListenerStatistics: Sendable {
     package var openConnections: Int { open.load(ordering: .relaxed) }
 
     package func refusals(_ reason: RefusalReason) -> Int {
-        admission.refusals[reason] + loops.withLock { $0.reduce(0) { $0 + $1.refusals[reason] } }
+        admission.refusals(reason) + loops.withLock { $0.reduce(0) { $0 + $1.refusals(reason) } }
     }
 
     package var requests: [RequestKind: DurationHistogram] {
         var all: [RequestKind: DurationHistogram] = [:]
         for loop in loops.withLock({ $0 }) {
-            for (kind, histogram) in loop.requests.histograms { all[kind, default: DurationHistogram()].add(histogram) }
+            for (kind, histogram) in loop.requests { all[kind, default: DurationHistogram()].add(histogram) }
         }
         return all
     }
@@ -32,22 +32,41 @@ package final class ListenerStatistics: Sendable {
     }
 }
 
-/// What one event loop counts of its connections; no other one writes here, so that counting does not wait.
+/// What one event loop counts of its connections and requests.
+///
+/// The lock is the event loop's alone but for the moments in which metrics are read.
 final class EventLoopStatistics: Sendable {
-    let refusals = RefusalCounts()
-    let requests = RequestRecorder()
-
-    /// Counts the refusal that a status of a problem document stands for.
-    func count(_ status: Status) {
-        if let reason = RefusalReason(status: status) { refusals.increment(reason) }
+    private struct State {
+        var answeredChecks = DurationHistogram()
+        var others: [RequestKind: DurationHistogram] = [:]
+        var refusals: [RefusalReason: Int] = [:]
     }
-}
 
-/// How many clients were refused, or connections ended, by reason.
-final class RefusalCounts: Sendable {
-    private let counts = Mutex<[RefusalReason: Int]>([:])
+    private let state = Mutex(State())
 
-    func increment(_ reason: RefusalReason) { counts.withLock { $0[reason, default: 0] += 1 } }
+    /// Counts a client that was refused, or a connection that was ended.
+    func count(_ reason: RefusalReason) { state.withLock { $0.refusals[reason, default: 0] += 1 } }
 
-    subscript(reason: RefusalReason) -> Int { counts.withLock { $0[reason, default: 0] } }
+    func refusals(_ reason: RefusalReason) -> Int { state.withLock { $0.refusals[reason, default: 0] } }
+
+    /// Counts requests that were answered together.
+    ///
+    /// - Parameters:
+    ///   - checks: How many of them were of the most frequent kind.
+    ///   - others: The kinds of the others.
+    ///   - duration: From when they had arrived until all were answered, in nanoseconds.
+    func count(checks: Int, _ others: [RequestKind], duration: UInt64) {
+        state.withLock { state in
+            if checks > 0 { state.answeredChecks.record(duration, count: UInt64(checks)) }
+            for kind in others { state.others[kind, default: DurationHistogram()].record(duration) }
+        }
+    }
+
+    var requests: [RequestKind: DurationHistogram] {
+        state.withLock { state in
+            var requests = state.others
+            if state.answeredChecks.count > 0 { requests[.answeredCheck] = state.answeredChecks }
+            return requests
+        }
+    }
 }

@@ -34,6 +34,16 @@ extension UInt8 {
     }
 }
 
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// These bytes without the spaces and tabs at both ends.
+    var trimmingBlanks: Self {
+        var rest = self
+        while rest.first == 0x20 || rest.first == 0x09 { rest.removeFirst() }
+        while rest.last == 0x20 || rest.last == 0x09 { rest.removeLast() }
+        return rest
+    }
+}
+
 extension UnsafeRawBufferPointer {
     /// Some of these bytes.
     @inline(__always)
@@ -43,14 +53,6 @@ extension UnsafeRawBufferPointer {
 
     /// Some of these bytes as text.
     func text(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
-
-    /// These bytes without the spaces and tabs at both ends.
-    var trimmingBlanks: UnsafeRawBufferPointer {
-        var rest = self[...]
-        while rest.first == 0x20 || rest.first == 0x09 { rest.removeFirst() }
-        while rest.last == 0x20 || rest.last == 0x09 { rest.removeLast() }
-        return UnsafeRawBufferPointer(rebasing: rest)
-    }
 
     /// Whether these bytes begin with those of a text.
     @inline(__always)

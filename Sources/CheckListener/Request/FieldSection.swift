@@ -12,12 +12,10 @@ struct FieldSection {
     private var count = 0
     private var size = 0
 
-    init() {}
-
     /// A section that begins at a position.
     ///
     /// - Parameter size: How many bytes count towards the most that the section may have, beside its own.
-    init(at position: Int, size: Int) {
+    init(at position: Int = 0, size: Int = 0) {
         (start, self.position, self.size) = (position, position, size)
     }
 
@@ -71,7 +69,7 @@ struct FieldSection {
             let nameEnd = Self.endOfName(bytes, from: fieldStart)
             let valueEnd = Self.endOfValue(bytes, from: nameEnd + 1)
             if bytes.part(fieldStart, nameEnd).isToken(name) {
-                values.append(String(decoding: bytes.part(nameEnd + 1, valueEnd).trimmingBlanks, as: UTF8.self))
+                values.append(String(decoding: bytes[(nameEnd + 1)..<valueEnd].trimmingBlanks, as: UTF8.self))
             }
             fieldStart = valueEnd + 2
         }

@@ -9,10 +9,10 @@ enum HostField {
     ///
     /// A server that does not refuse the others may understand them differently from a proxy before it.
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
-        // Nearly every one is a plain name.
-        if value.end(of: .name, from: 0) == value.count { return true }
-        var rest = value[...]
-        if rest.first == UInt8(ascii: "[") {
+        // Nearly every one is a plain name, perhaps with a port.
+        let nameEnd = value.end(of: .name, from: 0)
+        var rest = value[nameEnd...]
+        if nameEnd == 0, rest.first == UInt8(ascii: "[") {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
             let address = rest[..<end].dropFirst()
             guard !address.isEmpty, address.allSatisfy({ isNamePart($0) || $0 == UInt8(ascii: ":") }) else {
@@ -32,17 +32,19 @@ enum HostField {
             }
         }
         guard let colon = rest.popFirst() else { return true }
-        guard colon == UInt8(ascii: ":"), rest.count <= 5, rest.allSatisfy(isDigit) else { return false }
-        return rest.isEmpty || UInt16(String(decoding: rest, as: UTF8.self)) != nil
+        guard colon == UInt8(ascii: ":"), rest.count <= 5 else { return false }
+        var port = 0
+        for byte in rest {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return false }
+            port = port &* 10 &+ Int(digit)
+        }
+        return port <= UInt16.max
     }
 
     /// Whether a byte is unreserved or a delimiter within a part of a URI: ! $ & ' ( ) * + , - . ; = _ ~, digits and letters.
     @inline(__always)
     private static func isNamePart(_ byte: UInt8) -> Bool {
         ByteSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE).contains(byte)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "0") < 10
     }
 }

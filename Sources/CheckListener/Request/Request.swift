@@ -6,8 +6,6 @@ struct Request {
     enum Route {
         /// A check whose client is the JSON body.
         case checkBody(AnswerShape)
-        /// The same, of a body that came in chunks.
-        case chunkedCheckBody(AnswerShape, [UInt8])
         /// A check whose client is the query.
         case checkQuery
         /// A document for another update client.
@@ -16,8 +14,8 @@ struct Request {
         case gate(GateRequest)
         /// The question of a browser whether a page of another origin may ask.
         case preflight
-        /// A release to record: who sends it, and the body if it came in chunks.
-        indirect case release(token: String?, chunks: [UInt8]?)
+        /// A release to record, and who sends it.
+        indirect case release(token: String?)
         /// What cannot be answered, and why.
         case refused(RequestFault)
     }
@@ -26,6 +24,8 @@ struct Request {
     var route: Route
     /// Where the body is, or of a question in the query that.
     var input: Range<Int>
+    /// The body, where it came in chunks.
+    var chunks: [UInt8]?
     /// How many bytes the request has; of one that is not whole, or is refused before it is, those of its head.
     var length: Int
     /// What metrics call it.
@@ -69,31 +69,27 @@ extension Request.Route {
     /// - Parameter values: The values of the header fields of a name.
     /// - Returns: A fault, 404 or 405, for what is not served.
     init(_ method: String, _ target: RequestTarget, values: (StaticString) -> [String]) {
-        switch (target.path, method) {
-        case (nil, _):
-            self = .refused(.notFound)
+        switch (target.route, method) {
+        case (.other, _): self = .refused(.notFound)
         case (.check, "POST"): self = .checkBody(.standard)
         case (.check, "GET"), (.check, "HEAD"): self = .checkQuery
         case (.legacyCheck, "POST"): self = .checkBody(.legacy)
         case (.gate, "GET"), (.gate, "HEAD"): self = .gate(GateRequest(target.query, values: values))
-        case (.releases, "POST"):
-            self = .release(token: SentRelease.token(in: values("authorization")), chunks: nil)
-        case (.feed(let subject), "GET"), (.feed(let subject), "HEAD"):
-            self = .feed(FeedRequest(subject, target, values: values))
-        case (let path?, _):
-            self = .refused(
-                RequestFault(
-                    .methodNotAllowed, "The method \(method) is not served at this path; use \(path.methods).",
-                    header: ("Allow", path.methods)
-                )
-            )
+        case (.releases, "POST"): self = .release(token: SentRelease.token(in: values("authorization")))
+        case (let route, _):
+            if let subject = target.feed, method == "GET" || method == "HEAD" {
+                self = .feed(FeedRequest(subject, target, values: values))
+            } else {
+                let detail = "The method \(method) is not served at this path; use \(route.methods)."
+                self = .refused(RequestFault(.methodNotAllowed, detail, header: ("Allow", route.methods)))
+            }
         }
     }
 
     /// Whether what is sent is read.
     var readsContent: Bool {
         switch self {
-        case .checkBody, .chunkedCheckBody, .checkQuery, .release: true
+        case .checkBody, .checkQuery, .release: true
         case .feed, .gate, .preflight, .refused: false
         }
     }
@@ -104,13 +100,13 @@ extension Request.Route {
     }
 }
 
-extension RequestTarget.Path {
+extension RequestKind.Route {
     /// The methods that it knows.
     fileprivate var methods: String {
         switch self {
         case .check: "GET, HEAD, POST"
         case .legacyCheck, .releases: "POST"
-        case .gate, .feed: "GET, HEAD"
+        case .gate, .feed, .lookup, .other: "GET, HEAD"
         }
     }
 }

@@ -3,7 +3,7 @@ import UpdatePolicy
 /// Why a request is refused: the status of the response, and a sentence that names the fault and where it is.
 ///
 /// It is a reference: a connection has room for several, and every reader of requests may throw one.
-final class RequestFault: Error, Hashable {
+final class RequestFault: Error {
     /// The status of the answer.
     let status: Status
     /// What is wrong, where, and what to do; becomes the `detail` of the problem document.
@@ -47,16 +47,6 @@ final class RequestFault: Error, Hashable {
         return text[..<end] + "..."
     }
 
-    static func == (lhs: RequestFault, rhs: RequestFault) -> Bool {
-        lhs.status == rhs.status && lhs.detail == rhs.detail
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(detail)
-    }
-}
-
-extension RequestFault {
     /// The problem document of this fault.
     ///
     /// Format: [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457).

@@ -75,7 +75,7 @@ struct RequestFields: Equatable {
         var start = 0
         while start < value.count {
             let end = value[start...].firstIndex(of: UInt8(ascii: ",")) ?? value.count
-            _ = takeOption(value.part(start, end).trimmingBlanks)
+            _ = takeOption(UnsafeRawBufferPointer(rebasing: value[start..<end].trimmingBlanks))
             start = end + 1
         }
     }

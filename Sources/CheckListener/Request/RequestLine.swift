@@ -11,6 +11,9 @@ struct RequestLine {
         case other
     }
 
+    /// The most bytes that it may have.
+    static let maximumSize = 12_288
+
     private(set) var form = Form.other
     /// How many bytes it has; 0 as long as it is not whole.
     private(set) var length = 0
@@ -26,20 +29,20 @@ struct RequestLine {
 
     /// Reads the line; what has arrived of it is read again when more has.
     @inline(__always)
-    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
+    mutating func read(_ bytes: UnsafeRawBufferPointer) -> Progress {
         if bytes.starts(with: "POST /v1/check HTTP/1.1\r\n") {
             take(.checkBody, methodLength: 4, length: 25)
         } else if bytes.starts(with: "GET /v1/check?") {
             let end = Self.endOfQueryLine(bytes)
-            guard end > 0 else { return readAny(bytes, limits) }
+            guard end > 0 else { return readAny(bytes) }
             take(.checkQuery, methodLength: 3, length: end)
             query = Range(uncheckedBounds: (14, target.upperBound))
         } else if bytes.starts(with: "POST /tables/vLoadMessages HTTP/1.1\r\n") {
             take(.legacyCheckBody, methodLength: 4, length: 37)
         } else {
-            return readAny(bytes, limits)
+            return readAny(bytes)
         }
-        guard length &- 1 <= limits.lineBytes else {
+        guard length &- 1 <= Self.maximumSize else {
             length = 0
             return .tooLarge
         }
@@ -65,16 +68,11 @@ struct RequestLine {
         return rest.starts(with: lineEnd) ? end &+ lineEnd.utf8CodeUnitCount : 0
     }
 
-    /// Whether a byte may stand in a query ([RFC 3986, 3.4](https://www.rfc-editor.org/rfc/rfc3986#section-3.4)).
+    /// Whether a byte may stand in a query ([RFC 3986, 3.4](https://www.rfc-editor.org/rfc/rfc3986#section-3.4)) as it is:
+    /// that of a part of a URI, or % : @ / ?
     @inline(__always)
     private static func isQueryByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: ";"),
-            UInt8(ascii: "?")...UInt8(ascii: "Z"), UInt8(ascii: "$")...UInt8(ascii: "/"), UInt8(ascii: "!"),
-            UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
+        ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF).contains(byte)
     }
 
     // MARK: Any line
@@ -89,9 +87,9 @@ struct RequestLine {
     private static let longestMethod = 11
 
     @inline(never)
-    private mutating func readAny(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
+    private mutating func readAny(_ bytes: UnsafeRawBufferPointer) -> Progress {
         // The line feed may be the byte at the limit.
-        let limit = limits.lineBytes
+        let limit = Self.maximumSize
         let last = min(bytes.count, limit)
         let atEnd = bytes.count > limit ? Progress.tooLarge : .incomplete
 

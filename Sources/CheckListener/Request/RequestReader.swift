@@ -29,14 +29,12 @@ struct RequestReader {
         case body(Request, BodyFraming)
     }
 
-    private let limits: RequestLimits
     private let origins: AllowedOrigins?
     private let takesReleases: Bool
     private var part: Part?
 
     /// Creates the reader of a connection.
-    init(limits: ConnectionLimits, origins: AllowedOrigins? = nil, takesReleases: Bool = true) {
-        self.limits = RequestLimits(limits)
+    init(origins: AllowedOrigins? = nil, takesReleases: Bool = true) {
         (self.origins, self.takesReleases) = (origins, takesReleases)
     }
 
@@ -50,7 +48,7 @@ struct RequestReader {
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
         if part != nil { return readOn(bytes) }
         var head = RequestHead()
-        let progress = head.read(bytes, limits)
+        let progress = head.read(bytes)
         if progress == .whole, let request = head.usualRequest(in: bytes, origins) { return .request(request) }
         return read(head, progress, bytes)
     }
@@ -60,7 +58,7 @@ struct RequestReader {
         switch part {
         case .head(var head):
             part = nil
-            let progress = head.read(bytes, limits)
+            let progress = head.read(bytes)
             return read(head, progress, bytes)
         case .body(let request, let framing):
             part = nil
@@ -77,7 +75,7 @@ struct RequestReader {
             part = .head(head)
             return .incomplete
         case .malformed: return .malformed(head.fault, .malformedRequest)
-        case .tooLarge: return .malformed(head.overflow(limits), nil)
+        case .tooLarge: return .malformed(head.overflow, nil)
         }
         if let fault = head.fields.meaning.irregularity(isHTTP11: head.line.isHTTP11) {
             return .malformed(fault, .malformedRequest)
@@ -118,11 +116,7 @@ struct RequestReader {
             switch chunks.read(bytes, from: start) {
             case .whole:
                 request.length = start + chunks.length
-                switch head.route {
-                case .checkBody(let shape): request.route = .chunkedCheckBody(shape, chunks.content)
-                case .release(let token, _): request.route = .release(token: token, chunks: chunks.content)
-                default: break
-                }
+                request.chunks = chunks.content
             case .incomplete:
                 part = .body(head, .chunks(chunks))
                 return .incomplete
@@ -134,15 +128,6 @@ struct RequestReader {
             }
         }
         return .request(request)
-    }
-}
-
-/// How long a head may be.
-struct RequestLimits {
-    let lineBytes, headerBytes, headerFields: Int
-
-    init(_ limits: ConnectionLimits) {
-        (lineBytes, headerBytes, headerFields) = (limits.requestLineBytes, limits.headerBytes, limits.headerFields)
     }
 }
 
@@ -169,18 +154,22 @@ enum BodyFraming {
 
 /// The head of a request, as far as it was read.
 private struct RequestHead {
+    /// The most bytes of the target and of the names and values of the fields together.
+    private static let maximumSize = 16_384
+    private static let maximumFields = 100
+
     private(set) var line = RequestLine()
     private(set) var fields = FieldSection()
 
     /// Reads on.
     @inline(__always)
-    mutating func read(_ bytes: UnsafeRawBufferPointer, _ limits: RequestLimits) -> Progress {
+    mutating func read(_ bytes: UnsafeRawBufferPointer) -> Progress {
         if line.length == 0 {
-            let progress = line.read(bytes, limits)
+            let progress = line.read(bytes)
             guard progress == .whole else { return progress }
             fields = FieldSection(at: line.length, size: line.target.count)
         }
-        return fields.read(bytes, maximumSize: limits.headerBytes, maximumCount: limits.headerFields)
+        return fields.read(bytes, maximumSize: Self.maximumSize, maximumCount: Self.maximumFields)
     }
 
     /// The request, where it is one that nearly all apps send, and whole.
@@ -215,8 +204,8 @@ private struct RequestHead {
         let method = bytes.text(line.method)
         let target = RequestTarget(bytes.text(line.target), takesReleases: takesReleases)
         let label = RequestLabel(
-            route: target.kind, method: RequestKind.Method(rawValue: method) ?? .other,
-            origin: origins?.match(target.kind, fields, in: bytes) ?? .nothing
+            route: target.route, method: RequestKind.Method(rawValue: method) ?? .other,
+            origin: origins?.match(target.route, fields, in: bytes) ?? .nothing
         )
         let (meaning, values) = (fields.meaning, { (name: StaticString) in fields.values(of: name, in: bytes) })
         var route = label.isPreflight ? .preflight : Request.Route(method, target, values: values)
@@ -242,14 +231,14 @@ private struct RequestHead {
     }
 
     /// What is too large of it.
-    func overflow(_ limits: RequestLimits) -> RequestFault {
+    var overflow: RequestFault {
         guard line.length == 0 else {
             let detail = "The header fields of the request are too large or too many; send fewer."
             return RequestFault(.headerFieldsTooLarge, detail)
         }
         return RequestFault(
             .uriTooLong,
-            "The request line is longer than \(limits.lineBytes) bytes. Use POST for longer descriptions."
+            "The request line is longer than \(RequestLine.maximumSize) bytes. Use POST for longer descriptions."
         )
     }
 }

@@ -2,19 +2,12 @@ import UpdateFeeds
 
 /// A request target, taken apart.
 struct RequestTarget {
-    /// What a path leads to.
-    enum Path {
-        case check
-        case legacyCheck
-        case gate
-        case releases
-        case feed(FeedSubject)
-    }
-
     /// All of it, as it was sent.
     let text: String
-    /// Where it leads; nil where nothing is.
-    let path: Path?
+    /// Where it leads, as metrics call it; ``RequestKind/Route/other`` where nothing is.
+    let route: RequestKind.Route
+    /// Which document it asks for, where it leads to one.
+    let feed: FeedSubject?
     /// What is behind the question mark.
     let query: Substring
 
@@ -31,25 +24,16 @@ struct RequestTarget {
                 afterScheme.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
                 .map { afterScheme[$0...] } ?? ""
         }
-        if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            path = Path(String(rest[..<mark]), takesReleases)
-            query = rest[rest.utf8.index(after: mark)...]
-        } else {
-            path = Path(String(rest), takesReleases)
-            query = ""
-        }
-    }
-
-    /// What metrics call the route.
-    var kind: RequestKind.Route {
-        switch path {
-        case .check: .check
-        case .legacyCheck: .legacyCheck
-        case .gate: .gate
-        case .releases: .releases
-        case .feed(.format), .feed(.template): .feed
-        case .feed(.lookup): .lookup
-        case nil: .other
+        let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        query = Substring(rest.utf8[mark...].dropFirst())
+        let path = String(rest[..<mark])
+        switch RequestKind.Route(rawValue: path) {
+        case .releases? where !takesReleases: (route, feed) = (.other, nil)
+        // The paths of feeds and look-ups have an app or a country in them.
+        case let known? where known != .feed && known != .lookup: (route, feed) = (known, nil)
+        default:
+            let subject = FeedSubject(path: path)
+            (route, feed) = (subject?.route ?? .other, subject)
         }
     }
 
@@ -58,24 +42,6 @@ struct RequestTarget {
         guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let afterColon = target.utf8[target.utf8.index(after: colon)...]
         return afterColon.starts(with: "//".utf8) ? afterColon.index(afterColon.startIndex, offsetBy: 2) : nil
-    }
-}
-
-extension RequestTarget.Path {
-    /// The paths without an app or a country in them; ``FeedSubject`` reads the others.
-    static let fixed: [String: Self] = [
-        "/v1/check": .check,
-        "/tables/vLoadMessages": .legacyCheck,
-        "/v1/gate": .gate,
-        "/v1/releases": .releases,
-        "/lookup": .feed(.lookup(country: nil)),
-    ]
-
-    /// Where a path leads.
-    fileprivate init?(_ path: String, _ takesReleases: Bool) {
-        guard let known = Self.fixed[path] ?? FeedSubject(path: path).map({ .feed($0) }) else { return nil }
-        if case .releases = known, !takesReleases { return nil }
-        self = known
     }
 }
 
@@ -111,6 +77,10 @@ enum FeedSubject {
             self = .template(bundle: bundle, name: name)
         case let format?: self = .format(format, bundle: bundle)
         }
+    }
+
+    fileprivate var route: RequestKind.Route {
+        if case .lookup = self { .lookup } else { .feed }
     }
 
     private static func isCountry(_ name: Substring) -> Bool {

@@ -38,14 +38,14 @@ final class FeedDocuments: Sendable {
                 // Another order may have been for the same document.
                 if let response = response(atHandTo: request, policy, now) { return response }
                 guard let document = document(for: request, policy, now) else { return .problem(Self.noDocument) }
-                cache.withLock { $0.insert(document, for: request, HTTPDate.second(of: now), policy) }
+                cache.withLock { $0.insert(document, for: request, now.second, policy) }
                 return Self.response(with: document, to: request, policy)
             }
         )
     }
 
     private func response(atHandTo request: FeedRequest, _ policy: CompiledPolicy?, _ now: Timestamp) -> Response? {
-        cache.withLock { $0.find(request, HTTPDate.second(of: now), policy) }
+        cache.withLock { $0.find(request, now.second, policy) }
             .map { Self.response(with: $0, to: request, policy) }
     }
 
@@ -79,13 +79,8 @@ final class FeedDocuments: Sendable {
 
 /// The templates of one policy that were read.
 private struct ParsedTemplates {
-    private struct Name: Hashable {
-        let bundle: String
-        let name: String
-    }
-
     /// By app and name; nil for one that cannot be read.
-    private var templates: [Name: ParsedTemplate?] = [:]
+    private var templates: [[String]: ParsedTemplate?] = [:]
     private var serialNumber: UInt64?
 
     mutating func parsed(_ template: FeedTemplate, of bundle: String, _ policy: CompiledPolicy) -> ParsedTemplate? {
@@ -93,10 +88,9 @@ private struct ParsedTemplates {
             serialNumber = policy.serialNumber
             templates = [:]
         }
-        let name = Name(bundle: bundle, name: template.name)
-        if let known = templates[name] { return known }
+        if let known = templates[[bundle, template.name]] { return known }
         let parsed = try? ParsedTemplate(template)
-        templates[name] = .some(parsed)
+        templates[[bundle, template.name]] = .some(parsed)
         return parsed
     }
 }

@@ -4,16 +4,13 @@ import UpdatePolicy
 ///
 /// The client and the answer lie in memory that the next check uses again, so a usual check allocates nothing.
 struct Responder: ~Copyable {
+    private let sources: AnswerSources
     private let recorder: CheckRecorder?
-    private let signatures: LockoutSignatures?
-    private let documents: FeedDocuments
-    private let releases: SentRelease.Recorder?
     private var client = Client()
     private(set) var answer = Answer()
 
     init(_ sources: AnswerSources, _ recorder: CheckRecorder?) {
-        self.recorder = recorder
-        (signatures, documents, releases) = (sources.signatures, sources.documents, sources.releases)
+        (self.sources, self.recorder) = (sources, recorder)
     }
 
     /// Answers a request.
@@ -28,15 +25,18 @@ struct Responder: ~Copyable {
     ) -> Outcome {
         switch request.route {
         case .checkBody(let shape):
+            if let response = request.chunks?.withUnsafeBytes({ answerBody($0, shape, policy, now) }) {
+                return .now(response)
+            }
             return .now(answerBody(bytes.part(request.input.lowerBound, request.input.upperBound), shape, policy, now))
         case .checkQuery: return .now(answerQuery(request, bytes, policy, now))
-        case .chunkedCheckBody(let shape, let content):
-            return .now(content.withUnsafeBytes { answerBody($0, shape, policy, now) })
-        case .feed(let feed): return documents.answer(to: feed, by: policy, at: now)
+        case .feed(let feed): return sources.documents.answer(to: feed, by: policy, at: now)
         case .gate(let gate): return answerGate(gate, policy, now)
         case .preflight: return .now(.other(ResponseHead(status: .noContent), .none))
-        case .release(let token, let chunks):
-            return record(SentRelease(token: token, body: chunks ?? Array(bytes[request.input])))
+        case .release(let token):
+            guard let releases = sources.releases else { return .now(.problem(.notFound)) }
+            let release = SentRelease(token: token, body: request.chunks ?? Array(bytes[request.input]))
+            return .later(LaterAnswer(release, recorder: releases))
         case .refused(let fault): return .now(.problem(fault))
         }
     }
@@ -119,18 +119,13 @@ struct Responder: ~Copyable {
 
     /// The signature of the answer, with the app's bundle as the policy spells it, or else in lower case.
     private func signature(at now: Timestamp) -> LockoutSignatures.Signed? {
-        guard let signatures, let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) }) else {
+        guard let signatures = sources.signatures,
+            let bundle = answer.bundle ?? client.bundle.map({ ASCII.lowercased($0.string) })
+        else {
             return nil
         }
         let isListed = answer.bundle != nil
         return answer.writer.withBytes { signatures.signature(of: $0, bundle: bundle, isListed: isListed, at: now) }
-    }
-
-    // MARK: Releases
-
-    private func record(_ release: SentRelease) -> Outcome {
-        guard let releases else { return .now(.problem(.notFound)) }
-        return .later(LaterAnswer(release, recorder: releases))
     }
 
     // MARK: Gates
@@ -147,7 +142,7 @@ struct Responder: ~Copyable {
         }
         let key = LaterAnswers.Key(serialNumber: policy.serialNumber, texts: gate.texts)
         return .later(
-            documents.later.answer(key, isOfGateway: true, ifLate: .openGate(by: policy)) { [client] now in
+            sources.documents.later.answer(key, isOfGateway: true, ifLate: .openGate(by: policy)) { [client] now in
                 .gate(for: client, status, by: policy, at: now) ?? .openGate(by: policy)
             }
         )

@@ -1,3 +1,4 @@
+import UpdateFeeds
 import UpdatePolicy
 
 /// Writes whole HTTP/1.1 responses as bytes: the one place that knows what stands in a head.
@@ -36,7 +37,7 @@ struct ResponseWriter {
         now: Timestamp,
         to output: inout ByteWriter
     ) {
-        let second = HTTPDate.second(of: now)
+        let second = now.second
         let omitsBody = request.method == .head
         switch response {
         case .check(let revision):
@@ -50,16 +51,22 @@ struct ResponseWriter {
             let head = ResponseHead(
                 status: fault.status, contentType: document.contentType, fields: fault.header.map { [$0] } ?? []
             )
-            write(head, length: document.bytes.count, connection, request, second, to: &output)
-            if !omitsBody { output.append(document.bytes) }
-        case .other(let head, .none):
-            write(head, length: nil, connection, request, second, to: &output)
-        case .other(let head, .answer):
-            write(head, length: answer.count, connection, request, second, to: &output)
-            if !omitsBody { answer.withBytes { output.append($0) } }
-        case .other(let head, .bytes(let bytes)):
-            write(head, length: bytes.count, connection, request, second, to: &output)
-            if !omitsBody { output.append(bytes) }
+            write(
+                .other(head, .bytes(document.bytes)), answer: answer, connection: connection, to: request, now: now,
+                to: &output
+            )
+        case .other(let head, let body):
+            let length: Int? =
+                switch body {
+                case .none: nil
+                case .answer: answer.count
+                case .bytes(let bytes): bytes.count
+                }
+            beginHead(head, second, to: &output)
+            endHead(length: length, connection, request, to: &output)
+            if omitsBody { return }
+            if case .bytes(let bytes) = body { output.append(bytes) }
+            if case .answer = body { answer.withBytes { output.append($0) } }
         }
     }
 
@@ -69,18 +76,6 @@ struct ResponseWriter {
         var bytes = ByteWriter()
         beginHead(ResponseHead(contentType: "application/json", revision: key.revision), key.second, to: &bytes)
         usualHead = bytes
-    }
-
-    private mutating func write(
-        _ head: ResponseHead,
-        length: Int?,
-        _ connection: ConnectionHeader,
-        _ request: RequestLabel,
-        _ second: Int64,
-        to output: inout ByteWriter
-    ) {
-        beginHead(head, second, to: &output)
-        endHead(length: length, connection, request, to: &output)
     }
 
     /// The head up to the length.
@@ -116,7 +111,7 @@ struct ResponseWriter {
         output.append("\r\nDate: ")
         if second != dateSecond {
             dateSecond = second
-            date = Array(HTTPDate.format(second).utf8)
+            date = Array(InternetDate.text(Timestamp(secondsSince1970: second), zone: "GMT").utf8)
         }
         output.append(date)
         output.append("\r\n")
@@ -143,30 +138,7 @@ struct ResponseWriter {
     }
 }
 
-/// The value of the `Date` header.
-///
-/// Format: IMF-fixdate of [RFC 9110, 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7).
-enum HTTPDate {
-    /// The second since 1970 that a time is in.
-    static func second(of time: Timestamp) -> Int64 {
-        time.microsecondsSince1970.flooredQuotient(by: 1_000_000)
-    }
-
-    /// The date of a count of seconds since 1970, negative before it.
-    static func format(_ secondsSince1970: Int64) -> String {
-        let days = secondsSince1970.flooredQuotient(by: 86_400)
-        let second = secondsSince1970 - days * 86_400
-        let date = CivilDate(daysSince1970: days)
-        // 1970-01-01 was a Thursday.
-        let weekday = weekdays[Int(days + 4 - (days + 4).flooredQuotient(by: 7) * 7)]
-        let time = [second / 3600, second / 60 % 60, second % 60].map(twoDigits).joined(separator: ":")
-        return "\(weekday), \(twoDigits(date.day)) \(months[Int(date.month) - 1]) \(date.year) \(time) GMT"
-    }
-
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
+extension Timestamp {
+    /// The second since 1970 that the time is in.
+    var second: Int64 { microsecondsSince1970.flooredQuotient(by: 1_000_000) }
 }

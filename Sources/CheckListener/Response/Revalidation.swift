@@ -59,7 +59,7 @@ struct IfNoneMatch: Hashable {
 
     /// What is no entity tag is passed over; a comma may stand inside one.
     private static func list(_ list: UnsafeRawBufferPointer, contains tag: EntityTag) -> Bool {
-        if list.trimmingBlanks.isWord("*") { return true }
+        if UnsafeRawBufferPointer(rebasing: list[...].trimmingBlanks).isWord("*") { return true }
         var start = 0
         while let quote = quote(in: list, from: start), let end = self.quote(in: list, from: quote + 1) {
             if list.part(quote, end + 1).elementsEqual(tag.text.utf8) { return true }

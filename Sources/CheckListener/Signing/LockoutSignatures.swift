@@ -75,7 +75,7 @@ final class LockoutSignatures: Sendable {
     ///   bundles that are not listed.
     func signature(of body: UnsafeRawBufferPointer, bundle: String, isListed: Bool, at now: Timestamp) -> Signed? {
         guard let key = current.value, Self.canBeNamed(bundle) else { return nil }
-        let second = HTTPDate.second(of: now)
+        let second = now.second
         let created = second.flooredQuotient(by: Self.day) * Self.day
         let digest = SHA256.hash(data: body)
         let answer = Answer(digest: digest.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }, bundle: bundle)

@@ -78,7 +78,7 @@ struct PageAccess: Sendable {
         let hash = Self.hash(Self.password(authorization) ?? "")
         let difference = zip(password.hash, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
         let isRight = difference == 0
-        let wait = isRight ? password.attempts.wait(client, now: now) : password.attempts.take(client, now: now)
+        let wait = password.attempts.wait(client, takesToken: !isRight, now: now)
         if let wait { return .tooManyAttempts(seconds: wait) }
         return isRight ? nil : .unauthorized
     }

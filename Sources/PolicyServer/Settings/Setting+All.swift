@@ -67,7 +67,7 @@ extension Setting {
             "maxConnections", \.limits.connections, in: 1...1_000_000, option: "count",
             "How many connections apps may have.",
             note:
-                "Beyond it, a new connection closes the one that has been idle longest, of addresses with more than their share first; where none is idle, the new one is closed."
+                "Beyond it, a new connection closes the one that has been idle longest; where none is idle, the new one is closed."
         ),
         .number(
             "maxConnectionsPerAddress", \.limits.connectionsPerAddress, in: 0...1_000_000, option: "count",

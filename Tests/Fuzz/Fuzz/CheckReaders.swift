@@ -137,7 +137,7 @@ final class RequestReader: FuzzedReader {
             documents: FeedDocuments(
                 later: LaterAnswers(timeout: limits.documentTimeout, clock: { FuzzedPolicy.time }, run: { $0() })
             ), origins: try? AllowedOrigins(parsing: "capacitor://localhost,null"), clock: { FuzzedPolicy.time }
-        ), recorder: nil, limits: limits, statistics: EventLoopStatistics(), unreadBytes: limits.bufferedBytesOfAll
+        ), recorder: nil, limits: limits, statistics: EventLoopStatistics()
     )
     private let limitedClient: LimitedClient?
 

@@ -26,14 +26,21 @@ struct ConnectionDeadline {
     let order: Int
 }
 
-/// Closes the connections of one event loop that exceed a timeout, and idle ones when a new connection needs room.
+/// The connections of one event loop: closes those that exceed a timeout, idle ones when a new one needs room, and those that
+/// keep most responses unread when there is more of them than is kept.
 ///
 /// Time is counted in ticks of one task per event loop, which runs only while there are connections. A request that begins
 /// or ends costs a store and no timer. A process that was stopped for a while does not find all its clients overdue.
-final class ConnectionTimeouts {
+final class OpenConnections {
     private let eventLoop: any EventLoop
     private let tickLength: TimeAmount
     private let phaseTicks: [Int]
+    private let maximumUnreadBytes: Int
+    private var unreadBytes = 0
+    /// How many there are, those that are about to end included.
+    private(set) var count = 0
+    /// Fulfilled by the end of the last one; nil before a shutdown.
+    private var drained: EventLoopPromise<Void>?
     private var now = 0
     private var phaseCount = 0
     private var handlers: [ConnectionHandler] = []
@@ -50,9 +57,8 @@ final class ConnectionTimeouts {
     private static let longestTick = Duration.milliseconds(250)
     private static let shortestTick = Duration.milliseconds(5)
 
-    /// Creates the timeouts of the connections of an event loop.
     init(eventLoop: any EventLoop, limits: ConnectionLimits) {
-        self.eventLoop = eventLoop
+        (self.eventLoop, maximumUnreadBytes) = (eventLoop, limits.unreadBytes)
         let timeouts = ConnectionPhase.allCases.map { limits.timeout(of: $0) }
         let shortest = timeouts.min() ?? Self.longestTick
         let tick = max(Self.shortestTick, min(Self.longestTick, shortest / 8))
@@ -89,29 +95,44 @@ final class ConnectionTimeouts {
         }
     }
 
-    /// Ends all connections after the requests in progress.
-    func beginShutdown() {
-        for handler in handlers { handler.beginShutdown() }
+    /// A connection is let in.
+    func begin() { count += 1 }
+
+    /// A connection that was let in is closed.
+    func end() {
+        count -= 1
+        if count == 0 { drained?.succeed() }
     }
 
-    /// The connections that keep unread responses, the most first.
-    var byUnreadBytes: [ConnectionHandler] {
-        handlers.filter { $0.output.unreadBytes > 0 }.sorted { $0.output.unreadBytes > $1.output.unreadBytes }
+    /// Ends all connections after the requests in progress.
+    func drain() -> EventLoopFuture<Void> {
+        let promise = eventLoop.makePromise(of: Void.self)
+        drained = promise
+        for handler in handlers { handler.beginShutdown() }
+        if count == 0 { promise.succeed() }
+        return promise.futureResult
+    }
+
+    /// Some connection keeps so many bytes of responses more until its client reads, or, below zero, less.
+    ///
+    /// Beyond the maximum the connections that keep most are closed, until an eighth of it is free: so not each of many
+    /// responses looks at all connections.
+    func addUnread(_ byteCount: Int) {
+        unreadBytes += byteCount
+        guard byteCount > 0, unreadBytes > maximumUnreadBytes else { return }
+        let keeping = handlers.filter { $0.output.unreadBytes > 0 }
+            .sorted { $0.output.unreadBytes > $1.output.unreadBytes }
+        for handler in keeping where unreadBytes > maximumUnreadBytes / 8 * 7 { handler.abandon() }
     }
 
     /// Ends the connection that has waited longest for a request to begin.
     ///
-    /// - Parameter crowd: The addresses whose connections are ended before those of any other.
     /// - Returns: Whether there was one.
-    func evictLongestIdle(first crowd: () -> Set<AddressBlock>) -> Bool {
+    func evictLongestIdle() -> Bool {
         if evictNextCandidate() { return true }
         guard lastTickWithoutIdle != now else { return false }
-        let blocks = crowd()
-        let all = handlers.filter(\.isIdle)
-        let crowded = all.filter { $0.block.map(blocks.contains) ?? false }
-        var idle = (crowded.isEmpty ? all : crowded).map { (handler: $0, order: $0.deadline.order) }
-        idle.sort { $0.order > $1.order }
-        evictionCandidates = idle.suffix(Self.evictionBatch)
+        let idle = handlers.filter(\.isIdle).map { (handler: $0, order: $0.deadline.order) }
+        evictionCandidates = idle.sorted { $0.order > $1.order }.suffix(Self.evictionBatch)
         if evictNextCandidate() { return true }
         lastTickWithoutIdle = now
         return false
