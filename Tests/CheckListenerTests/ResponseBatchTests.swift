@@ -59,6 +59,15 @@ struct ResponseBatchTests {
         #expect(answeredChecks.sum == 15 * 1_000)
     }
 
+    @Test("Checks that were answered later are counted with those that were answered at once")
+    func laterChecksCount() {
+        let statistics = EventLoopStatistics()
+        statistics.count(checks: 2, [], duration: 10)
+        statistics.count(checks: 1, [.answeredCheck], duration: 20)
+        #expect(statistics.requests[.answeredCheck]?.count == 4)
+        #expect(statistics.requests[.answeredCheck]?.sum == 60)
+    }
+
     @Test("A batch sends what it has when many responses wait for it")
     func manyConnections() throws {
         let connections = try (0..<100).map { _ in try listener.connect() }

@@ -65,7 +65,9 @@ final class EventLoopStatistics: Sendable {
     var requests: [RequestKind: DurationHistogram] {
         state.withLock { state in
             var requests = state.others
-            if state.answeredChecks.count > 0 { requests[.answeredCheck] = state.answeredChecks }
+            if state.answeredChecks.count > 0 {
+                requests[.answeredCheck, default: DurationHistogram()].add(state.answeredChecks)
+            }
             return requests
         }
     }
