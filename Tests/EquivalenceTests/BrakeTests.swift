@@ -27,9 +27,7 @@ struct BrakeTests {
         var style = PolicyStyle.lifelike
         let now = Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970))
         style.pools.places = [(now, "UTC")]
-        style.chances.steps = 70
-        style.chances.final = 35
-        style.chances.held = 15
+        style.chances.set([\.steps: 70, \.final: 35, \.held: 15])
         return style
     }
 
@@ -44,7 +42,8 @@ struct BrakeTests {
         var (compared, lessened) = (0, 0)
         for number in 0..<Trials.count(200) {
             let scene = generator.scene()
-            try await Self.write(scene.policy, owner)
+            try await owner.execute("DELETE FROM rules; DELETE FROM apps")
+            try await PolicyScript(scene.policy).write(to: owner)
             let bundles = scene.policy.apps.map(\.bundle) + ["unknown"]
             let keys = scene.policy.rules.map(\.key) + ["unknown"]
             var before = try await PolicyReader.policy(owner)
@@ -85,20 +84,6 @@ struct BrakeTests {
             #expect(counts[turn] ?? 0 > 0 || !Trials.areLong, "\(turn)")
         }
         #expect(lessened > 0)
-    }
-
-    /// Writes a policy in place of that which is there.
-    private static func write(_ policy: Policy, _ owner: PostgresConnection) async throws {
-        try await owner.execute("DELETE FROM rules; DELETE FROM apps")
-        let script = PolicyScript(policy)
-        try await owner.execute(script.consent)
-        for (_, statement) in script.rows {
-            do {
-                try await owner.execute(statement)
-            } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {
-                continue
-            }
-        }
     }
 
     private static let finalRules = """

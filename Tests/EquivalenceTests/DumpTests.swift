@@ -14,15 +14,7 @@ struct DumpTests {
         let database = TestDatabase.current
         let original = try await database.connect()
         let scene = try #require(Self.scene())
-        let script = PolicyScript(scene.policy)
-        try await original.execute(script.consent)
-        for (_, statement) in script.rows {
-            do {
-                try await original.execute(statement)
-            } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {
-                continue
-            }
-        }
+        try await PolicyScript(scene.policy).write(to: original)
 
         let name = database.name + "_restored"
         try await original.execute("CREATE DATABASE \(PostgresIdentifier(name)) TEMPLATE template0")

@@ -1,3 +1,4 @@
+import Postgres
 import TestPolicies
 import UpdatePolicy
 
@@ -73,6 +74,18 @@ struct PolicyScript {
     /// Everything as one script.
     var text: String {
         ([consent] + rows.map(\.statement) + withdrawals).map { $0 + ";" }.joined(separator: "\n")
+    }
+
+    /// Writes the rows, without those that the database refuses.
+    func write(to connection: PostgresConnection) async throws {
+        try await connection.execute(consent)
+        for (_, statement) in rows {
+            do {
+                try await connection.execute(statement)
+            } catch let error as PostgresError where error.sqlState?.isIntegrityViolation == true {
+                continue
+            }
+        }
     }
 
     /// The id of a release. They are told apart by their order, as they have no id before they are written.

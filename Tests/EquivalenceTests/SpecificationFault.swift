@@ -69,16 +69,12 @@ extension SpecificationFault {
         ),
         SpecificationFault(
             "a release is above its own pre-releases", seed: 79, in: "versiongate_internal.release_is_above",
-            "client_version < version_family(release_version)",
-            becomes: "client_version < release_version"
+            "client_version < version_family(release_version)", becomes: "client_version < release_version"
         ),
         SpecificationFault(
-            "a release with the client's numbers is above it",
-            seed: 13,
-            in: "versiongate_internal.release_is_above",
+            "a release with the client's numbers is above it", seed: 13, in: "versiongate_internal.release_is_above",
             "client_version < version_family(release_version)",
-            becomes:
-                "version_family(client_version) <= version_family(release_version)"
+            becomes: "version_family(client_version) <= version_family(release_version)"
         ),
         SpecificationFault(
             "ends of lines are no blanks", seed: 10, in: "versiongate_internal.version_key", "E' \\t\\r\\n'",
@@ -147,15 +143,9 @@ extension SpecificationFault {
             becomes: "(h.min_os IS NULL AND c.min_os IS NULL OR h.min_os < c.min_os)"
         ),
         SpecificationFault(
-            "a final rule hides those before it",
-            seed: 21,
-            in: "versiongate_internal.hidden_rules",
-            """
-            (f."position", f.key) < (r."position", r.key)
-            """,
-            becomes: """
-                (f."position", f.key) > (r."position", r.key)
-                """
+            "a final rule hides those before it", seed: 21, in: "versiongate_internal.hidden_rules",
+            #"(f."position", f.key) < (r."position", r.key)"#,
+            becomes: #"(f."position", f.key) > (r."position", r.key)"#
         ),
         SpecificationFault(
             "a target waits for the date of a release and not for its soak", seed: 1,

@@ -54,44 +54,15 @@ enum AwkwardPolicies {
         // From the first to the last year with four digits, about the noon of the tests.
         style.pools.hours = (0..<100).map { _ in Int64.random(in: -17_752_000...69_897_000, using: &random) }
         style.pools.microseconds = [0, 0, 1, 250_000, 999_999]
-        style.chances = chances
-        return style
-    }()
-
-    private static let chances: PolicyChances = {
-        var chances = PolicyChances()
-        chances.appName = 40
-        chances.paused = 20
-        chances.note = 40
-        chances.ios = 50
-        chances.usualVersion = 0
-        chances.build = 40
-        chances.releaseRegions = 40
-        chances.liveAt = 40
-        chances.staged = 30
-        chances.withdrawnAt = 40
-        chances.bundle = 70
-        chances.target = 40
-        chances.enabled = 50
-        chances.versions = 40
-        chances.builds = 40
-        chances.os = 40
-        chances.platforms = 40
-        chances.regions = 40
-        chances.languages = 40
-        chances.attributes = 40
-        chances.fullRollout = 50
-        chances.startsAt = 30
-        chances.endsAt = 40
-        chances.link = 40
-        chances.lockout = 40
         // A lockout that needs no way out is taken whatever the releases are.
-        chances.lockoutWithoutUpdate = 100
-        chances.final = 20
-        chances.texts = 50
-        chances.steps = 40
-        chances.feeds = 60
-        return chances
+        style.chances.set([
+            \.appName: 40, \.paused: 20, \.note: 40, \.ios: 50, \.usualVersion: 0, \.build: 40, \.releaseRegions: 40,
+            \.liveAt: 40, \.staged: 30, \.withdrawnAt: 40, \.bundle: 70, \.target: 40, \.enabled: 50, \.versions: 40,
+            \.builds: 40, \.os: 40, \.platforms: 40, \.regions: 40, \.languages: 40, \.attributes: 40,
+            \.fullRollout: 50, \.startsAt: 30, \.endsAt: 40, \.link: 40, \.lockout: 40, \.lockoutWithoutUpdate: 100,
+            \.final: 20, \.texts: 50, \.steps: 40, \.feeds: 60,
+        ])
+        return style
     }()
 
     /// Texts that people can see, as the database wants it.

@@ -91,22 +91,18 @@ struct FeedDocumentTests {
     @Test("Each client announces what is announced, and demands what it can demand", arguments: FeedReader.allCases)
     func decisions(_ reader: FeedReader) throws {
         let policy = try FeedExample.policy()
-        func decision(_ version: String, _ build: Int, os: String = "17.0") -> ReaderDecision {
-            let host = ReaderHost(version: version, build: build, os: os, platform: reader.platforms[0])
-            let question = reader.question(FeedExample.bundle, [("platform", host.platform)])
-            return reader.decision(Data(FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes), host)
-        }
         let canDemand = ![
             .iVersion, .siren, .sirenBefore7, .iVersionLookup, .updatesLookup, .qiita, .reactNative,
         ].contains(reader)
         func isPrompt(_ decision: ReaderDecision) -> Bool { if case .prompt = decision { true } else { false } }
         func isLockout(_ decision: ReaderDecision) -> Bool { if case .lockout = decision { true } else { false } }
-        #expect(canDemand ? isLockout(decision("1.0.0", 10)) : isPrompt(decision("1.0.0", 10)))
-        #expect(isPrompt(decision("1.1.0", 20)))
-        #expect(decision("1.2.0", 30) == .nothing)
+        let first = reader.decision(by: policy, "1.0.0", 10)
+        #expect(canDemand ? isLockout(first) : isPrompt(first))
+        #expect(isPrompt(reader.decision(by: policy, "1.1.0", 20)))
+        #expect(reader.decision(by: policy, "1.2.0", 30) == .nothing)
         // 1.3.0 needs a later system, which some clients judge for themselves.
         let judgesSystem = [.updates, .princeOfVersionsIOS, .sparkle].contains(reader)
-        #expect(isPrompt(decision("1.2.0", 30, os: "18.0")) == judgesSystem)
+        #expect(isPrompt(reader.decision(by: policy, "1.2.0", 30, os: "18.0")) == judgesSystem)
     }
 
     @Test("The list of iVersion has the notes of fifty versions before the one that is announced, the newest")
@@ -286,12 +282,7 @@ struct FeedTrapTests {
                 $0.storeLinks = [StoreLink(platform: "ios", link: "https://apps.apple.com/app/id5")]
             }
         }
-        let apps =
-            linked + [
-                App(bundle: "c.c") {
-                    $0.storeID = 5
-                }
-            ]
+        let apps = linked + [App(bundle: "c.c") { $0.storeID = 5 }]
         for order in [apps, apps.reversed(), [apps[3], apps[1], apps[0], apps[2]]] {
             let policy = try CompiledPolicy(Policy(revision: 1, token: "t", apps: order))
             #expect(policy.section(ofStoreID: 5)?.app?.bundle == "c.c")
@@ -309,10 +300,7 @@ struct FeedTrapTests {
     @Test("An app that was removed is in no document, and its checks are those of an unknown app")
     func removedApp() throws {
         var policy = try FeedExample.policy().policy
-        policy.rules.append(
-            Rule(key: "every", title: "{app}", text: "x") {
-                $0.enabled = true
-            })
+        policy.rules.append(Rule(key: "every", title: "{app}", text: "x") { $0.enabled = true })
         let update = PolicyUpdate(
             bundles: [FeedExample.bundle], includesRulesForEveryApp: false, policy: Policy(revision: 2, token: "u")
         )
@@ -358,14 +346,8 @@ struct FeedTrapTests {
         policy.rules = [TestPolicy.rule("a") { $0.versions = "<1.2.0" }]
         let compiled = try CompiledPolicy(policy)
         for reader in FeedReader.allCases {
-            func decision(_ version: String, _ build: Int) -> ReaderDecision {
-                let host = ReaderHost(version: version, build: build, os: "17.0", platform: reader.platforms[0])
-                let question = reader.question(FeedExample.bundle, [("platform", host.platform)])
-                let document = FeedDocument(answering: question, by: compiled, at: TestPolicy.noon)
-                return reader.decision(Data(document.bytes), host)
-            }
-            #expect(decision("1.0.0", 10) != .nothing, "\(reader)")
-            #expect(decision("1.1.0", 20) == .nothing, "\(reader)")
+            #expect(reader.decision(by: compiled, "1.0.0", 10) != .nothing, "\(reader)")
+            #expect(reader.decision(by: compiled, "1.1.0", 20) == .nothing, "\(reader)")
         }
     }
 
@@ -437,17 +419,9 @@ struct FeedTrapTests {
     @Test("Builds: whoever has the version is not asked to update, whichever build of it")
     func builds() throws {
         var policy = try FeedExample.policy().policy
-        let readers: [(reader: FeedReader, platform: String)] = [
-            (.princeOfVersionsAndroid, "android"), (.sparkle, "macos"),
-        ]
         func decisions(_ version: String, _ build: Int) throws -> [ReaderDecision] {
             let policy = try CompiledPolicy(policy)
-            return readers.map { reader, platform in
-                let host = ReaderHost(version: version, build: build, os: "17.0", platform: platform)
-                let question = reader.question(FeedExample.bundle, [("platform", platform)])
-                let document = FeedDocument(answering: question, by: policy, at: TestPolicy.noon)
-                return reader.decision(Data(document.bytes), host)
-            }
+            return FeedReader.allCases.filter(\.comparesBuilds).map { $0.decision(by: policy, version, build) }
         }
         // 1.2.0 is recorded as build 30, and 1.1.0 as 20: a test build of 1.2.0 has a number between them.
         policy.rules.removeAll { $0.key != "everyday" }

@@ -19,6 +19,13 @@ extension FeedReader {
             query: members + query(bundle), acceptLanguage: acceptLanguage, userAgent: userAgent
         )
     }
+
+    /// What the library makes of the document of a policy, in an app that adds its platform alone to the address.
+    func decision(by policy: CompiledPolicy, _ version: String, _ build: Int, os: String = "17.0") -> ReaderDecision {
+        let host = ReaderHost(version: version, build: build, os: os, platform: platforms[0])
+        let question = question(FeedExample.bundle, [("platform", host.platform)])
+        return decision(Data(FeedDocument(answering: question, by: policy, at: TestPolicy.noon).bytes), host)
+    }
 }
 
 /// How many (policy, format, client) cases are tried: `VERSIONGATE_FEEDS`.
@@ -47,30 +54,12 @@ struct FeedPropertyTests {
         style.pools.storeLinks = ["https://apps.apple.com/app/doto/id123456789?x=1&y=2"]
         style.pools.texts = ["Please update", "a & b < c ]]> \"q\" 'r'\nend", "\u{1F600} \u{202E}\u{200F}"]
         style.pools.hours = [-3, -2, -1, 0]
-        style.chances.ios = 45
-        style.chances.build = 0
-        style.chances.storeLink = 90
-        style.chances.staged = 5
-        style.chances.withdrawnAt = 5
-        style.chances.minOS = 20
-        style.chances.releaseRegions = 10
-        style.chances.target = 45
-        style.chances.versions = 45
-        style.chances.bundle = 85
-        style.chances.builds = 5
-        style.chances.os = 8
-        style.chances.platforms = 8
-        style.chances.regions = 8
-        style.chances.languages = 5
-        style.chances.attributes = 5
-        style.chances.fullRollout = 85
-        style.chances.startsAt = 3
-        style.chances.endsAt = 3
-        style.chances.lockout = 55
-        style.chances.final = 10
-        style.chances.steps = 3
-        style.chances.enabled = 95
-        style.chances.hints = 70
+        style.chances.set([
+            \.ios: 45, \.build: 0, \.storeLink: 90, \.staged: 5, \.withdrawnAt: 5, \.minOS: 20, \.releaseRegions: 10,
+            \.target: 45, \.versions: 45, \.bundle: 85, \.builds: 5, \.os: 8, \.platforms: 8, \.regions: 8,
+            \.languages: 5, \.attributes: 5, \.fullRollout: 85, \.startsAt: 3, \.endsAt: 3, \.lockout: 55, \.final: 10,
+            \.steps: 3, \.enabled: 95, \.hints: 70,
+        ])
         return style
     }()
 
@@ -179,11 +168,8 @@ struct FeedPropertyTests {
         let document = FeedDocument(answering: question, by: policy, at: time)
         let decision = reader.decision(Data(document.bytes), host)
 
-        var client = Client()
-        try client.set("bundle", to: .text(UTF8Text(TestPolicy.bundle)))
-        try client.set("platform", to: .text(UTF8Text(platform)))
-        for member in whole { try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value))) }
-        if let language { try client.set("language", to: .text(UTF8Text(language))) }
+        let languages = language.map { [(name: "language", value: $0)] } ?? []
+        let client = try TestPolicy.client(of: [("platform", platform)] + whole + languages)
         let messages = policy.messages(for: client, at: time)
         let isAllowed: Bool
         switch decision {

@@ -232,28 +232,12 @@ struct AnnouncementPropertyTests {
         ]
         style.pools.bundles = ["com.example.doto"]
         style.pools.hours = [-3, -2, -1, 0]
-        style.chances.ios = 95
-        style.chances.staged = 5
-        style.chances.withdrawnAt = 5
-        style.chances.minOS = 20
-        style.chances.releaseRegions = 12
-        style.chances.target = 45
-        style.chances.bundle = 85
-        style.chances.builds = 6
-        style.chances.os = 8
-        style.chances.platforms = 8
-        style.chances.regions = 8
-        style.chances.languages = 5
-        style.chances.attributes = 5
-        style.chances.fullRollout = 85
-        style.chances.startsAt = 4
-        style.chances.endsAt = 4
-        style.chances.lockout = 55
-        style.chances.final = 12
-        style.chances.steps = 4
-        style.chances.versions = 45
-        style.chances.enabled = 95
-        style.chances.paused = 1
+        style.chances.set([
+            \.ios: 95, \.staged: 5, \.withdrawnAt: 5, \.minOS: 20, \.releaseRegions: 12, \.target: 45, \.bundle: 85,
+            \.builds: 6, \.os: 8, \.platforms: 8, \.regions: 8, \.languages: 5, \.attributes: 5, \.fullRollout: 85,
+            \.startsAt: 4, \.endsAt: 4, \.lockout: 55, \.final: 12, \.steps: 4, \.versions: 45, \.enabled: 95,
+            \.paused: 1,
+        ])
         return style
     }()
 
@@ -268,12 +252,6 @@ struct AnnouncementPropertyTests {
     ]
 
     private typealias Members = [(name: String, value: String)]
-
-    private static func client(_ members: Members) throws -> Client {
-        var client = Client()
-        for member in members { try client.set(UTF8Text(member.name), to: .text(UTF8Text(member.value))) }
-        return client
-    }
 
     /// The members of a question with a value for some of those that it does not name.
     private static func completed(
@@ -310,7 +288,7 @@ struct AnnouncementPropertyTests {
             for (name, values) in Self.values where generator.random.chance(30) {
                 members.append((name, generator.random.pick(values)))
             }
-            let question = try Self.client(members)
+            let question = try TestPolicy.client(of: members)
             guard let announcer = compiled.announcer(for: question, at: time) else { continue }
             counts.policies += 1
             let every = announcer.announcement()
@@ -352,12 +330,12 @@ struct AnnouncementPropertyTests {
         _ seed: UInt64
     ) throws {
         let rules = Set(prompt.rules.map(\.key))
-        let complete = try Self.client(members)
+        let complete = try TestPolicy.client(of: members)
         let offer = AnnouncementOracle(policy.policy, complete, time).offers(nil, isStrict: false).releases.last
         let isOffered = offer.flatMap { AppVersion($0.version) }.map { $0 >= prompt.version } ?? false
         #expect(isOffered, "\(prompt.version) for \(members), seed \(seed)")
         for version in oracle.universe where version < prompt.version {
-            let client = try Self.client(members + [("version", version.text)])
+            let client = try TestPolicy.client(of: members + [("version", version.text)])
             let messages = policy.messages(for: client, at: time)
             #expect(
                 messages.contains { rules.contains($0.id) },
@@ -390,7 +368,7 @@ struct AnnouncementPropertyTests {
             for (name, values) in Self.values where generator.random.chance(40) {
                 members.append((name, generator.random.pick(values)))
             }
-            let question = try Self.client(members)
+            let question = try TestPolicy.client(of: members)
             guard let announcement = compiled.announcer(for: question, at: time)?.announcement() else { continue }
             if announcement.prompt != nil { counts.prompts += 1 }
             if announcement.floor != nil { counts.floors += 1 }
@@ -401,7 +379,7 @@ struct AnnouncementPropertyTests {
             }
             // Where everything is known, each message with a target is announced.
             let complete = Self.completed(members, leastSystem: nil, isWhole: true, &generator.random)
-            let client = try Self.client(complete)
+            let client = try TestPolicy.client(of: complete)
             let messages = compiled.messages(for: client, at: time)
             let asked = try #require(compiled.announcer(for: client, at: time)).announcement()
             if messages.isEmpty { #expect(asked.prompt == nil, "\(complete), \(policy), seed \(seed)") }
@@ -443,7 +421,7 @@ struct AnnouncementPropertyTests {
                 for (name, values) in fields + Self.values where generator.random.chance(name == "version" ? 95 : 60) {
                     members.append((name, generator.random.pick(values)))
                 }
-                let client = try Self.client(members)
+                let client = try TestPolicy.client(of: members)
                 let comment: Comment = "\(members) at \(time), \(policy), seed \(seed)"
                 // What is sent to every client is found in another way: each rule is asked for each condition.
                 let certain = compiled.announcer(for: client, at: time)?.certainMessages()?.first(where: \.lockout)?.id
@@ -476,7 +454,7 @@ struct AnnouncementPropertyTests {
         _ seed: UInt64
     ) throws {
         guard let announced else { return }
-        let client = try Self.client(members)
+        let client = try TestPolicy.client(of: members)
         let sent = policy.messages(for: client, at: time).filter { !isFloor || $0.lockout }.map(\.id)
         let keys = announced.rules.map(\.key)
         #expect(
@@ -492,7 +470,7 @@ struct AnnouncementPropertyTests {
         var updated = members.filter { $0.name != "version" && $0.name != "build" }
         updated.append(("version", announced.version.text))
         if let build = announced.build ?? client.buildText?.string { updated.append(("build", build)) }
-        let after = policy.messages(for: try Self.client(updated), at: time).map(\.id)
+        let after = policy.messages(for: try TestPolicy.client(of: updated), at: time).map(\.id)
         let oracle = AnnouncementOracle(policy.policy, client, time)
         let isEndingAbove = policy.policy.rules.contains { rule in
             rule.key == announced.message.id && rule.target == nil && oracle.ends(rule)

@@ -120,9 +120,7 @@ struct ClientKindTests {
                 apps: [App(bundle: "a"), App(bundle: "b")],
                 releases: [
                     Release(id: 1, bundle: "a", platform: "ios", version: "1.20"),
-                    Release(id: 2, bundle: "a", platform: "ios", version: "2.0") {
-                        $0.staged = true
-                    },
+                    Release(id: 2, bundle: "a", platform: "ios", version: "2.0") { $0.staged = true },
                     Release(id: 3, bundle: "b", platform: "ios", version: "3.0"),
                 ]
             )

@@ -70,8 +70,7 @@ struct PolicyImpactPropertyTests {
             ("build", model.buildText?.string), ("platform", model.platformText?.string),
             ("region", model.regionText?.string), ("os", model.osText?.string),
         ]
-        var kind = Client()
-        for (name, value) in counted { if let value { try kind.set(UTF8Text(name), to: .text(UTF8Text(value))) } }
+        let kind = try TestPolicy.client(of: counted.compactMap { name, value in value.map { (name, $0) } })
         let clients = try (0..<members).map { _ in
             var client = kind
             let other = try generator.client()

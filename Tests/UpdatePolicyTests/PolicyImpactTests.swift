@@ -18,12 +18,7 @@ struct PolicyImpactTests {
         let client = try TestPolicy.client(["version": "1.0", "platform": "ios"])
         return PolicyImpact(
             from: try TestPolicy.policy(
-                before, releases: releases,
-                apps: [
-                    App(bundle: TestPolicy.bundle) {
-                        $0.paused = pausedBefore
-                    }
-                ]
+                before, releases: releases, apps: [App(bundle: TestPolicy.bundle) { $0.paused = pausedBefore }]
             ),
             to: try TestPolicy.policy(after, releases: releasesAfter ?? releases),
             clients: [WeightedClient(client, checks: 100)],
@@ -199,10 +194,7 @@ struct PolicyImpactTests {
             (["version": "1.0", "platform": "iOS"], 10), (["version": "v1.0.0", "platform": "ios"], 5),
             (["version": "1.5", "platform": "ios"], 1), (["platform": "ios"], 2),
         ].map { members, checks in
-            var client = Client()
-            try client.set("bundle", to: .text(UTF8Text(TestPolicy.bundle)))
-            for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
-            return WeightedClient(client, checks: Int64(checks))
+            WeightedClient(try TestPolicy.client(of: members.map { ($0.key, $0.value) }), checks: Int64(checks))
         }
         let impact = PolicyImpact(from: try TestPolicy.policy([]), to: policy, clients: clients, at: TestPolicy.noon)
         #expect(impact.rows.map(\.checks) == [1, 15, 2])
@@ -215,12 +207,9 @@ struct PolicyImpactTests {
     @Test("The impact of an edit judges the share of the app where it is largest")
     func largestShare() throws {
         let other = Rule(key: "lock", title: "t", text: "x") {
-            $0.bundle = "other"
-            $0.lockout = true
-            $0.lockoutWithoutUpdate = true
+            ($0.bundle, $0.lockout, $0.lockoutWithoutUpdate) = ("other", true, true)
         }
-        var client = Client()
-        try client.set("bundle", to: .text("other"))
+        let client = try TestPolicy.client(["bundle": "other"])
         let impact = PolicyImpact(
             from: try TestPolicy.policy([]),
             to: try TestPolicy.policy([other]),

@@ -5,7 +5,6 @@ import UpdatePolicy
 extension PolicyGenerator {
     /// The next client, near the rules of crowded policies.
     mutating func client() throws -> Client {
-        var client = Client()
         let members: [(String, String?)] = [
             ("bundle", random.pick(["com.example.doto", "com.example.other", "COM.Example.DOTO", "unknown"])),
             ("version", maybe(90) { $0.random.pick(PolicyStyle.crowded.pools.versions + ["?", "1.1.9", "1.2.0"]) }),
@@ -18,10 +17,8 @@ extension PolicyGenerator {
             ("channel", maybe(50) { $0.random.pick(["a", "b", "c"]) }),
             ("device", maybe(50) { $0.random.pick(["a", "1", "true", "x"]) }),
         ]
-        for (name, value) in members.shuffled(using: &random) {
-            if let value { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
-        }
-        return client
+        let sent = members.shuffled(using: &random).compactMap { name, value in value.map { (name, $0) } }
+        return try TestPolicy.client(of: sent)
     }
 
     private mutating func maybe(_ percent: Int, _ make: (inout Self) -> String) -> String? {

@@ -1,13 +1,12 @@
+import TestPolicies
 import Testing
 import UpdatePolicy
 
 @Suite("Unreadable versions")
 struct UnreadableVersionTests {
     private func client(_ bundle: String, _ version: String?, _ checks: Int64) throws -> WeightedClient {
-        var client = Client()
-        try client.set("bundle", to: .text(UTF8Text(bundle)))
-        if let version { try client.set("version", to: .text(UTF8Text(version))) }
-        return WeightedClient(client, checks: checks)
+        let members = [("bundle", bundle)] + (version.map { [("version", $0)] } ?? [])
+        return WeightedClient(try TestPolicy.client(of: members), checks: checks)
     }
 
     @Test("Versions that cannot be read are counted by app, with the most frequent as examples")

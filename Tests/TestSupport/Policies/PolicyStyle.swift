@@ -57,6 +57,11 @@ package struct PolicyChances: Sendable {
     package var hints = 25
 
     package init() {}
+
+    /// Gives some columns other chances.
+    package mutating func set(_ chances: KeyValuePairs<WritableKeyPath<PolicyChances, Int>, Int>) {
+        for (column, percent) in chances { self[keyPath: column] = percent }
+    }
 }
 
 extension PolicyStyle {
@@ -99,31 +104,12 @@ extension PolicyStyle {
         style.pools.rollouts = [0, 1, 2_500, 5_000, 9_999, 10_000]
         style.pools.hours = [-3, -2, -1, 0, 1, 2, 3]
         style.pools.microseconds = [0, 0, -1, 1]
-        style.chances.ios = 33
-        style.chances.usualVersion = 0
-        style.chances.build = 50
-        style.chances.minOS = 30
-        style.chances.releaseRegions = 30
-        style.chances.liveAt = 85
-        style.chances.staged = 15
-        style.chances.withdrawnAt = 15
-        style.chances.target = 25
-        style.chances.enabled = 90
-        style.chances.versions = 60
-        style.chances.os = 15
-        style.chances.platforms = 40
-        style.chances.regions = 30
-        style.chances.languages = 15
-        style.chances.attributes = 30
-        style.chances.fullRollout = 60
-        style.chances.startsAt = 15
-        style.chances.endsAt = 15
-        style.chances.link = 0
-        style.chances.lockout = 40
-        style.chances.lockoutWithoutUpdate = 20
-        style.chances.final = 5
-        style.chances.texts = 0
-        style.chances.steps = 15
+        style.chances.set([
+            \.ios: 33, \.usualVersion: 0, \.build: 50, \.minOS: 30, \.releaseRegions: 30, \.liveAt: 85, \.staged: 15,
+            \.withdrawnAt: 15, \.target: 25, \.enabled: 90, \.versions: 60, \.os: 15, \.platforms: 40, \.regions: 30,
+            \.languages: 15, \.attributes: 30, \.fullRollout: 60, \.startsAt: 15, \.endsAt: 15, \.link: 0,
+            \.lockout: 40, \.lockoutWithoutUpdate: 20, \.final: 5, \.texts: 0, \.steps: 15,
+        ])
         return style
     }()
 }

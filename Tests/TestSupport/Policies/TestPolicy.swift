@@ -43,6 +43,11 @@ package enum TestPolicy {
 
     /// A client of the app.
     package static func client(_ members: KeyValuePairs<String, String> = [:]) throws -> Client {
+        try client(of: members.map { ($0.key, $0.value) })
+    }
+
+    /// A client of the app, with members that were put together.
+    package static func client(of members: [(name: String, value: String)]) throws -> Client {
         var client = Client()
         for (name, value) in members { try client.set(UTF8Text(name), to: .text(UTF8Text(value))) }
         if client.bundle == nil { try client.set("bundle", to: .text(UTF8Text(bundle))) }
