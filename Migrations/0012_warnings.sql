@@ -784,8 +784,9 @@ DECLARE
     wide CONSTANT row_edit[] := ARRAY(
         SELECT n
           FROM unnest(edits) AS n
-         WHERE n.table_name IN ('apps', 'store_links', 'releases', 'rules', 'rollout_steps')
-           AND n.before - told_by_row IS DISTINCT FROM n.after - told_by_row
+         WHERE n.table_name = 'apps' AND n.before -> 'paused' IS DISTINCT FROM n.after -> 'paused'
+            OR n.table_name IN ('store_links', 'releases', 'rules', 'rollout_steps')
+               AND n.before - told_by_row IS DISTINCT FROM n.after - told_by_row
     );
 BEGIN
     RETURN QUERY SELECT * FROM skipped_hold_warnings(edits) WHERE undone IS NOT NULL;

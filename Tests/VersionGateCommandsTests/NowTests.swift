@@ -29,12 +29,14 @@ struct NowTests {
         var all: [(app: String, minute: Double, isLockedOut: Bool)] = []
 
         /// The share of an app's checks of the ten minutes before a time that were locked out, of those since another. Whole
-        /// minutes are counted, so what was nine to ten minutes ago, and a little less as the test takes time, may be among them.
+        /// minutes are counted, and one may begin amid the checks of a time, so the first ones may be left out of what was
+        /// nine to ten minutes ago, and of a little less as the test takes time.
         func shares(of app: String, at minute: Double, since start: Double) -> Set<String> {
-            let shares = [8.5, 9.1, 10].map { length in
-                let counted = all.filter { $0.app == app && $0.minute > minute - length && $0.minute >= start }
-                let part = Double(counted.count(where: \.isLockedOut)) / Double(counted.count)
-                return "\((part * 1_000).rounded() / 10) % of \(counted.count)"
+            let counted = all.filter { $0.app == app && $0.minute > minute - 10 && $0.minute >= start }
+            let shares = (0...counted.count { $0.minute <= minute - 8.5 }).map { number in
+                let rest = counted.dropFirst(number)
+                let part = Double(rest.count(where: \.isLockedOut)) / Double(rest.count)
+                return "\((part * 1_000).rounded() / 10) % of \(rest.count)"
             }
             return Set(shares)
         }
