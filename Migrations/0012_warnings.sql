@@ -779,14 +779,15 @@ AS $$
 DECLARE
     edited_tables CONSTANT text[] := ARRAY(SELECT DISTINCT n.table_name FROM unnest(edits) AS n);
     sent CONSTANT text[] := '{bundle,enabled,title,text,link}';
-    -- Of these columns one row tells all that there is to warn of.
-    told_by_row CONSTANT text[] := array_remove(silent_columns(), 'link');
-    wide CONSTANT row_edit[] := ARRAY(
+    -- An edit of these columns alone is judged by its own row.
+    own_columns CONSTANT text[] := array_remove(silent_columns(), 'link');
+    -- The edits after which something else may be so beside other rows.
+    edits_beside CONSTANT row_edit[] := ARRAY(
         SELECT n
           FROM unnest(edits) AS n
          WHERE n.table_name = 'apps' AND n.before -> 'paused' IS DISTINCT FROM n.after -> 'paused'
             OR n.table_name IN ('store_links', 'releases', 'rules', 'rollout_steps')
-               AND n.before - told_by_row IS DISTINCT FROM n.after - told_by_row
+               AND n.before - own_columns IS DISTINCT FROM n.after - own_columns
     );
 BEGIN
     RETURN QUERY SELECT * FROM skipped_hold_warnings(edits) WHERE undone IS NOT NULL;
@@ -802,7 +803,7 @@ BEGIN
     RETURN QUERY SELECT * FROM used_key_warnings(edits) WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
     RETURN QUERY SELECT * FROM stale_translation_warnings(edits) WHERE undone IS NULL AND 'rules' = ANY (edited_tables);
     RETURN QUERY SELECT * FROM stopped_ramp_warnings(edits) WHERE 'rollout_steps' = ANY (edited_tables);
-    RETURN QUERY SELECT * FROM new_warnings(wide) WHERE wide <> '{}';
+    RETURN QUERY SELECT * FROM new_warnings(edits_beside) WHERE edits_beside <> '{}';
     RETURN QUERY
     SELECT *
       FROM text_size_warnings(ARRAY(
